@@ -9,7 +9,6 @@
 #ifndef TR_TRENCODE_TRACKS_H
 #define TR_TRENCODE_TRACKS_H
 
-#include "common/calls/open_calls.h"
 #include "common/stream/dictionary.h"
 #include "common/stream/event.h"
 #include "common/stream/reader.h"

@@ -4,7 +4,7 @@
 #ifndef TR_TRFILTER_BLOCK_QUEUE_H
 #define TR_TRFILTER_BLOCK_QUEUE_H
 
-#include "common/stream/event.h"
+#include "common/calls/calls.h"
 #include "common/stream/reader.h"
 
 /* --- a block of some rows of another block --- */
@@ -22,11 +22,6 @@ struct compact_rows {
  */
 void compact_block(struct block *out, const struct block *b, uint8_t *payload,
 		   const struct compact_rows *rows);
-
-/* The address of an open call: number of its stack, and of its frame in the stack. */
-struct call_address {
-	uint32_t stack, number;
-};
 
 /* An undecided row, and the call whose enter it is. */
 struct owner {

@@ -132,54 +132,10 @@ static enum answer call_filter_of_row(const struct call_filter *w, enum answer a
 
 static bool call_filter_wanted(struct call_filter *w, bool lane, const struct event *e);
 
-enum { OWN, KERNEL, IGNORED };
-/* the stack number of numbered calls */
-static const uint32_t no_stack = UINT32_MAX;
-
-/* Get the address of the call that was entered last. */
-static struct call_address call_address_last(const struct calls *c, const struct call *call)
-{
-	const struct stack *s = call->on, *own;
-	struct call_address at;
-
-	if (!s) {
-		size_t offset = (size_t)((const uint8_t *)call->data - c->numbered.data);
-
-		return (struct call_address){no_stack, (uint32_t)(offset / c->data_size)};
-	}
-	own = c->stacks[s->number];
-	at = call_address_of(own, s->count - 1);
-	at.stack += s == own ? OWN : s == own->kernel ? KERNEL : IGNORED;
-	return at;
-}
-
-/* Get the stack of a call; NULL: it has a number, or there is none. */
-static const struct stack *call_address_stack(const struct calls *c, struct call_address at)
-{
-	const struct stack *s =
-		at.stack == no_stack ? NULL : calls_thread_stack(c, at.stack / CALL_STACKS);
-
-	if (!s || at.stack % CALL_STACKS == OWN)
-		return s;
-	return at.stack % CALL_STACKS == KERNEL ? s->kernel : s->ignored_inner;
-}
-
-/* Get the data of a call; NULL: the call is not open any more. */
-static struct call_data *call_data_at(const struct calls *c, struct call_address at)
-{
-	const struct stack *s = call_address_stack(c, at);
-
-	if (at.stack == no_stack)
-		return at.number < c->numbered.count
-			       ? (void *)(c->numbered.data + at.number * c->data_size)
-			       : NULL;
-	return s && at.number < s->count ? calls_data(c, s, at.number) : NULL;
-}
-
 /* Get the number of the thread that a call with a lane is of. */
 static uint32_t call_address_thread(const struct call_data *f, struct call_address at)
 {
-	return at.stack == no_stack ? f->lane->thread : at.stack / CALL_STACKS;
+	return at.stack == CALL_NUMBERED ? f->lane->thread : at.stack / CALL_STACKS;
 }
 
 /* --- decide --- */
@@ -858,7 +814,7 @@ static uint8_t call_filter_enter(struct call_filter *w, const struct event *e,
 		return ROW_LEFT_OUT;
 	f->undecided = true;
 	f->row = w->rows.row;
-	w->rows.owners[w->rows.row] = call_address_last(&w->calls, call);
+	w->rows.owners[w->rows.row] = calls_address(&w->calls, call->on, call->data);
 	return ROW_UNDECIDED;
 }
 
@@ -1174,7 +1130,7 @@ static bool find_waiting(const struct duration_scan *x)
 			if (!f->undecided)
 				continue;
 			w->rows.states[f->row] = row_flags(w->rows.states[f->row]) | ROW_UNDECIDED;
-			w->rows.owners[f->row] = call_address_of(s, n);
+			w->rows.owners[f->row] = calls_address_own(s, n);
 			any = true;
 		}
 	}
@@ -1408,7 +1364,7 @@ static bool asks_around(const struct node *n)
 static void call_filter_moved(void *ctx, struct call_address at, uint64_t block, uint32_t row)
 {
 	struct call_filter *w = ctx;
-	struct call_data *f = call_data_at(&w->calls, at);
+	struct call_data *f = calls_at(&w->calls, at);
 
 	if (f) {
 		f->block = block;
@@ -1518,7 +1474,7 @@ static bool call_filter_is_open(void *ctx, uint32_t thread)
 	const struct call_filter *w = ctx;
 	const struct stack *s = calls_thread_stack(&w->calls, thread);
 
-	/* what context keeps is not known here */
+	/* what a widening keeps is not known here */
 	if (w->queue.left_out == ROW_FOR_CONTEXT || open_calls_count(&w->calls.open) ||
 	    w->ends.threads[thread].lost)
 		return true;
@@ -1730,7 +1686,7 @@ static void decide_open_calls(struct call_filter *w, struct queued_block *h)
 
 	for (; h->owner < h->nowners; h->owner++) {
 		struct owner *o = &h->owners[h->owner];
-		struct call_data *f = call_data_at(&w->calls, o->call);
+		struct call_data *f = calls_at(&w->calls, o->call);
 
 		if (!f || !f->undecided || f->block != block || f->row != o->row)
 			continue;
@@ -1745,7 +1701,7 @@ static void decide_open_calls(struct call_filter *w, struct queued_block *h)
 		case ANSWER_LATER: return;
 		case ANSWER_YES:
 			call_filter_decide(w, f, true);
-			call_filter_kept(w, (struct around){call_address_stack(&w->calls, o->call),
+			call_filter_kept(w, (struct around){calls_address_stack(&w->calls, o->call),
 							    o->call.number + 1});
 			break;
 		case ANSWER_NO:
@@ -1917,15 +1873,30 @@ static int emit_pass(struct emit *x, struct left_out *left_out, struct queued_bl
 		       : 0;
 }
 
-/* Pass on blocks of the matches and their context. */
-static int pass_context(struct emit *x, struct left_out *left_out, struct queued_block *h)
+/* Get the next block whose rows are all decided, as call_filter_ready does. */
+static struct queued_block *widening_ready(struct widening *w, struct error *e)
 {
+	struct queued_block *h = block_queue_front(&w->queue);
+
+	e->what[0] = '\0';
+	if (!h || h->undecided || block_queue_later(&w->queue, h) ||
+	    block_queue_load(&w->queue, h, e))
+		return NULL;
+	block_queue_clean(h);
+	return h;
+}
+
+/* Pass on blocks of the matches and what else is kept. */
+static int pass_widened(struct emit *x, struct left_out *left_out, struct queued_block *h)
+{
+	struct widening *w = x->widening;
 	struct queued_block *ready;
 	struct error e;
 
-	if (context_take(x->context, h, &e))
+	w->queue.at_hand = h ? h->block.length : 0;
+	if (w->take(w, h, &e))
 		return stage_fail(x->stage, &e);
-	for (; (ready = context_ready(x->context, &e)); context_done(x->context))
+	for (; (ready = widening_ready(w, &e)); block_queue_pop(&w->queue))
 		if (emit_pass(x, left_out, ready))
 			return -1;
 	return e.what[0] ? stage_fail(x->stage, &e) : 0;
@@ -1945,7 +1916,7 @@ int emit_calls(struct emit *x, struct call_filter *w, const struct block *b)
 	/* no block is passed on after the last row, because END would count gaps that are
 	 * missing */
 	for (; !emit_done(x) && (h = call_filter_ready(w, &e)); block_queue_pop(&w->queue))
-		if (x->context ? pass_context(x, &w->left_out, h) : emit_pass(x, &w->left_out, h))
+		if (x->widening ? pass_widened(x, &w->left_out, h) : emit_pass(x, &w->left_out, h))
 			return -1;
 	if (e.what[0])
 		return stage_fail(s, &e);
@@ -1964,5 +1935,5 @@ int emit_finish(struct emit *x, struct call_filter *w)
 		     : thread_entries_pass(s, &w->left_out.entries)))
 		return -1;
 	/* decided blocks may be delayed until the next block is read (block_queue_later) */
-	return x->context ? pass_context(x, &w->left_out, NULL) : 0;
+	return x->widening ? pass_widened(x, &w->left_out, NULL) : 0;
 }

@@ -63,14 +63,6 @@ static inline bool call_data_marked(const struct call_data *f, unsigned mark)
 	return f->marks[mark / 64] >> mark % 64 & 1;
 }
 
-enum { CALL_STACKS = 3 }; /* stacks of a thread: its own, the kernel's, ignored calls with INNER */
-
-/* Get the address of call n of a thread's own stack. */
-static inline struct call_address call_address_of(const struct stack *own, size_t n)
-{
-	return (struct call_address){CALL_STACKS * own->number, (uint32_t)n};
-}
-
 /*
  * Conditions on whole calls, some of which are decided only when the call has ended.
  *
@@ -167,10 +159,11 @@ void duration_scan_init(struct call_filter *w);
 /* State of filtering with a queue: whole calls, or events around a match. */
 struct emit {
 	struct stage *stage;
-	struct context *context; /* NULL: none */
-	bool pass;		 /* write blocks, else only count */
-	struct results *limit;	 /* NULL: no limit, or context has it */
-	struct results *total; /* of all that is passed on, with the context of matches; or NULL */
+	struct widening *widening; /* NULL: none */
+	bool pass;		   /* write blocks, else only count */
+	struct results *limit;	   /* NULL: no limit, or the widening has it */
+	struct results
+		*total; /* of all that is passed on, with what is kept beside matches; or NULL */
 	struct drops drops;
 };
 
@@ -183,7 +176,7 @@ int emit_finish(struct emit *x, struct call_filter *w);
 
 static inline bool emit_done(const struct emit *x)
 {
-	return (x->limit && results_done(x->limit)) || (x->context && x->context->done);
+	return (x->limit && results_done(x->limit)) || (x->widening && x->widening->done);
 }
 
 #endif

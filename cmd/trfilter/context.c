@@ -205,31 +205,6 @@ static void partners_moved(void *ctx, struct call_address at, uint64_t block, ui
 
 /* --- context --- */
 
-void context_init(struct context *c, size_t limit, struct dictionary *d)
-{
-	*c = (struct context){.before = c->before,
-			      .after = c->after,
-			      .within = c->within,
-			      .by_time = c->by_time,
-			      .limit = c->limit};
-	block_queue_init(&c->queue, limit);
-	c->queue.moved = partners_moved;
-	c->queue.ctx = &c->partners;
-	partners_init(&c->partners, &c->queue, d);
-	results_init(&c->results, c->limit, d);
-}
-
-void context_free(struct context *c)
-{
-	block_queue_free(&c->queue);
-	partners_free(&c->partners);
-	results_free(&c->results);
-	free(c->states);
-	free(c->owners);
-	free(c->times);
-	free(c->offsets);
-}
-
 static int context_room(struct context *c, uint32_t rows, struct error *e)
 {
 	uint8_t *states;
@@ -299,7 +274,7 @@ static int resolve_block(struct context *c, struct queued_block *h, struct reach
 	uint8_t *states;
 	const uint8_t *row;
 
-	if (block_queue_load(&c->queue, h, e))
+	if (block_queue_load(&c->widening.queue, h, e))
 		return -1;
 	states = h->memory + h->states_at;
 	/* times are in the rows, which can be read forwards only */
@@ -325,7 +300,7 @@ static int resolve_block(struct context *c, struct queued_block *h, struct reach
 	h->near = 0;
 	if (partners_check(&c->partners, e))
 		return -1;
-	return filed ? block_queue_put_back(&c->queue, h, e) : 0;
+	return filed ? block_queue_put_back(&c->widening.queue, h, e) : 0;
 }
 
 static struct queued_block *numbered(const struct block_queue *w, uint64_t number)
@@ -336,8 +311,8 @@ static struct queued_block *numbered(const struct block_queue *w, uint64_t numbe
 /* Decide all rows that depend on a match. */
 static int resolve_rows(struct context *c, struct reach *r, struct error *e)
 {
-	for (uint64_t i = block_queue_next(&c->queue); c->pending && i-- > c->oldest;) {
-		struct queued_block *h = numbered(&c->queue, i);
+	for (uint64_t i = block_queue_next(&c->widening.queue); c->pending && i-- > c->oldest;) {
+		struct queued_block *h = numbered(&c->widening.queue, i);
 
 		if (!h->near) {
 			pass_by(r, h->kept);
@@ -352,8 +327,8 @@ static int resolve_rows(struct context *c, struct reach *r, struct error *e)
 /* Decide the rows of blocks that no later match can reach. */
 static int expire_rows(struct context *c, uint64_t now, struct error *e)
 {
-	for (; c->pending && c->oldest < block_queue_next(&c->queue); c->oldest++) {
-		struct queued_block *h = numbered(&c->queue, c->oldest);
+	for (; c->pending && c->oldest < block_queue_next(&c->widening.queue); c->oldest++) {
+		struct queued_block *h = numbered(&c->widening.queue, c->oldest);
 		struct reach r = nothing;
 
 		if (!h->near)
@@ -421,8 +396,8 @@ static uint8_t context_take_other(struct context *c, const struct event *ev, uin
 	if (c->matched_before && (c->left || (c->by_time && ev->time <= c->until))) {
 		c->left -= c->left > 0;
 		state = ROW_KEEP;
-	} else if (results_full(&c->results)) {
-		c->done = !c->results.open;
+	} else if (results_full(&c->widening.results)) {
+		c->widening.done = !c->widening.results.open;
 		return ROW_LEFT_OUT;
 	}
 	if (ev->type->kind == KIND_ENTER)
@@ -442,7 +417,7 @@ static int context_take_events(struct context *c, struct queued_block *h, struct
 {
 	const uint8_t *states = h->memory + h->states_at;
 	const struct block *b = &h->block;
-	uint64_t number = block_queue_next(&c->queue);
+	uint64_t number = block_queue_next(&c->widening.queue);
 	uint32_t first = 0, near = 0, kept = 0;
 	struct events it;
 	struct event ev;
@@ -451,14 +426,15 @@ static int context_take_events(struct context *c, struct queued_block *h, struct
 		return -1;
 	events_begin(&it, b);
 	for (uint32_t i = 0; event_next(&it, &ev); i++) {
-		uint8_t left = results_row(&c->results, &ev, match_state(states[i]));
+		uint8_t left = results_row(&c->widening.results, &ev, match_state(states[i]));
 
 		c->offsets[i] = (uint32_t)(ev.row - b->row_data);
 		c->times[i] = ev.time;
 		c->owners[i] = (struct call_address){PARTNER_NONE, 0};
 		if (ev.type->kind == KIND_DROP)
 			pairing_drop(&c->partners.pairing, &ev);
-		if (c->done || row_state(states[i]) == ROW_LEFT_OUT || ev.type->kind == KIND_DROP) {
+		if (c->widening.done || row_state(states[i]) == ROW_LEFT_OUT ||
+		    ev.type->kind == KIND_DROP) {
 			c->states[i] = ROW_LEFT_OUT;
 		} else if (row_state(states[i]) == ROW_GAP) {
 			c->states[i] = ROW_GAP;
@@ -472,7 +448,7 @@ static int context_take_events(struct context *c, struct queued_block *h, struct
 				context_take_other(c, &ev, i, row_state(states[i]) == ROW_CALLER);
 		}
 		c->states[i] |= row_flags(states[i]) | partners_ended(&c->partners);
-		c->queue.flagged |= row_flags(c->states[i]) != 0;
+		c->widening.queue.flagged |= row_flags(c->states[i]) != 0;
 	}
 	trim_rows(c, b, first);
 	for (uint32_t i = 0; i < b->rows; i++) {
@@ -480,12 +456,12 @@ static int context_take_events(struct context *c, struct queued_block *h, struct
 		kept += row_kept(c->states[i]);
 	}
 	if (partners_check(&c->partners, e) ||
-	    block_queue_events(&c->queue, b, c->states, c->offsets, c->owners, e))
+	    block_queue_events(&c->widening.queue, b, c->states, c->offsets, c->owners, e))
 		return -1;
-	if (block_queue_next(&c->queue) > number)
-		numbered(&c->queue, number)->kept = kept;
+	if (block_queue_next(&c->widening.queue) > number)
+		numbered(&c->widening.queue, number)->kept = kept;
 	if (near) {
-		numbered(&c->queue, number)->near = near;
+		numbered(&c->widening.queue, number)->near = near;
 		if (!c->pending)
 			c->oldest = number;
 		c->pending += near;
@@ -505,41 +481,52 @@ static int context_finish(struct context *c, struct error *e)
 static int context_end_stream(struct context *c, struct error *e)
 {
 	c->matched_before = false;
-	results_begin(&c->results);
+	results_begin(&c->widening.results);
 	return context_finish(c, e);
 }
 
-int context_take(struct context *c, struct queued_block *h, struct error *e)
+/* struct widening.take of a context. */
+static int context_take(struct widening *widening, struct queued_block *h, struct error *e)
 {
-	c->queue.at_hand = h ? h->block.length : 0;
+	struct context *c = (struct context *)widening;
+
 	if (!h)
 		return context_finish(c, e);
 	if (h->block.kind == BLOCK_EVENTS) {
 		if (h->block.rows && context_take_events(c, h, e))
 			return -1;
-		return c->done ? context_finish(c, e) : 0;
+		return c->widening.done ? context_finish(c, e) : 0;
 	}
 	/* even if the one before has no END */
 	if (((h->block.kind == BLOCK_HEAD && !h->head.sequence) ||
 	     (h->block.kind == BLOCK_END && h->end.flags & END_LAST)) &&
 	    context_end_stream(c, e))
 		return -1;
-	return block_queue_other(&c->queue, &h->block, &h->head, &h->end, e);
+	return block_queue_other(&c->widening.queue, &h->block, &h->head, &h->end, e);
 }
 
-struct queued_block *context_ready(struct context *c, struct error *e)
+void context_init(struct context *c, size_t limit, struct dictionary *d)
 {
-	struct queued_block *h = block_queue_front(&c->queue);
-
-	e->what[0] = '\0';
-	if (!h || h->undecided || block_queue_later(&c->queue, h) ||
-	    block_queue_load(&c->queue, h, e))
-		return NULL;
-	block_queue_clean(h);
-	return h;
+	*c = (struct context){.before = c->before,
+			      .after = c->after,
+			      .within = c->within,
+			      .by_time = c->by_time,
+			      .limit = c->limit,
+			      .widening.take = context_take};
+	block_queue_init(&c->widening.queue, limit);
+	c->widening.queue.moved = partners_moved;
+	c->widening.queue.ctx = &c->partners;
+	partners_init(&c->partners, &c->widening.queue, d);
+	results_init(&c->widening.results, c->limit, d);
 }
 
-void context_done(struct context *c)
+void context_free(struct context *c)
 {
-	block_queue_pop(&c->queue);
+	block_queue_free(&c->widening.queue);
+	partners_free(&c->partners);
+	results_free(&c->widening.results);
+	free(c->states);
+	free(c->owners);
+	free(c->times);
+	free(c->offsets);
 }

@@ -8,6 +8,20 @@
 #include "cmd/trfilter/rows.h"
 
 /*
+ * Keeps more rows than those that match: context.c, follow.c.
+ *
+ * It takes blocks whose rows are decided, in which a row that does not match has the state
+ * ROW_FOR_CONTEXT, and queues them until it has decided their rows.
+ */
+struct widening {
+	/* Take a block; NULL: end of the input. Returns 0, or -1 with e filled. */
+	int (*take)(struct widening *w, struct queued_block *h, struct error *e);
+	struct block_queue queue; /* the output */
+	struct results results;	  /* the matches, up to a limit */
+	bool done;		  /* no row that follows can be kept */
+};
+
+/*
  * The two rows of each call that context.h may keep: both are kept, or neither.
  *
  * An enter is undecided until its leave is decided, even long after the last match that could reach
@@ -60,20 +74,18 @@ static inline uint8_t partners_ended(struct partners *p)
  */
 
 struct context {
+	struct widening widening;
 	uint64_t before, after; /* number of events */
 	uint64_t within;	/* in ns */
 	bool by_time;		/* within is given */
 	uint64_t limit;		/* most matches */
 
-	struct results results;
-	struct block_queue queue;
 	struct partners partners;
 	uint64_t pending;    /* number of rows that a later match may reach */
 	uint64_t oldest;     /* number of the block with the first of them */
 	bool matched_before; /* there was a match in this stream, with these two: */
 	uint64_t until;	     /* events up to this time are kept */
 	uint64_t left;	     /* number of later events that are kept */
-	bool done;	     /* the limit and the context of the last match are reached */
 	/* of the present block, by row */
 	uint8_t *states;
 	struct call_address *owners;
@@ -90,11 +102,5 @@ static inline bool context_any(const struct context *c)
 /* Prepare c, which must not move afterwards, for streams with that dictionary. */
 void context_init(struct context *c, size_t limit, struct dictionary *d);
 void context_free(struct context *c);
-
-/* Take a block from call_filter_ready; NULL: end of the input. */
-int context_take(struct context *c, struct queued_block *h, struct error *e);
-/* Get the next block of the output, as call_filter_ready does; context_done must follow. */
-struct queued_block *context_ready(struct context *c, struct error *e);
-void context_done(struct context *c);
 
 #endif

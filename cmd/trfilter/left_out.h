@@ -9,8 +9,9 @@
 #include "common/cli/stage.h"
 #include "common/stream/dictionary.h"
 #include "common/stream/event.h"
-#include "common/stream/snapshot.h"
 #include "common/util/buffer.h"
+
+struct snapshot;
 
 /* Make a block of THREAD entries that were collected to be written, from *sent on, 0 at first; to
  * be called until it returns false, which forgets them. */

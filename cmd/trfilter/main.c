@@ -13,6 +13,7 @@
 enum {
 	KEY_EXPLAIN = 256,
 	KEY_CALLERS,
+	KEY_FOLLOW,
 	KEY_SINCE,
 	KEY_UNTIL,
 	KEY_WITHIN,
@@ -32,6 +33,9 @@ static const struct option_row settings_rows[] = {
 	{'c', "count", NULL, "print the number of matches, and write no stream", NULL},
 	{'D', "depth", "DEPTH", "keep only calls nested less than DEPTH deep", NULL},
 	{KEY_CALLERS, "with-callers", NULL, "also keep the callers of the kept calls", NULL},
+	{KEY_FOLLOW, "follow", NULL,
+	 "also keep what the matches lead to, in all threads:\nby flows, wakeups and messages",
+	 NULL},
 	{KEY_SINCE, "since", "TIME",
 	 "drop events before TIME: 12.5s, +1.5s, -10s, a date\n(+: from the first event, -: before "
 	 "the last)",
@@ -122,6 +126,7 @@ static int filter_settings_option(void *ctx, int key, const char *arg, struct er
 	case KEY_STRICT: s->strict = true; break;
 	case KEY_EXPLAIN: s->explain = true; break;
 	case KEY_CALLERS: s->callers = true; break;
+	case KEY_FOLLOW: s->follow = true; break;
 	case 'D': return option_number("-D", arg, &s->depth, e);
 	case 'n': return option_number("-n", arg, &s->limit, e);
 	case 'A': return option_number("-A", arg, &s->context.after, e);
@@ -154,9 +159,29 @@ static int filter_settings_option(void *ctx, int key, const char *arg, struct er
 	return 0;
 }
 
+/* Refuse what does not go with --follow. */
+static int check_follow(const struct filter_settings *s, struct error *e)
+{
+	if (s->invert)
+		return error_set(
+			e, NULL, NO_OFFSET,
+			"-v does not go with --follow: negate the condition itself, !(EXPR)");
+	if (context_any(&s->context))
+		return error_set(
+			e, NULL, NO_OFFSET,
+			"-A, -B and --within do not go with --follow, which keeps events by "
+			"their cause, not by their time");
+	if (s->depth != UINT64_MAX)
+		return error_set(e, NULL, NO_OFFSET,
+				 "-D does not go with --follow: use another trfilter -D after it");
+	return 0;
+}
+
 /* Check combinations of options. */
 static int settings_check(struct filter_settings *s, struct error *e)
 {
+	if (s->follow && check_follow(s, e))
+		return -1;
 	if (s->key && !s->rewrite.scrub.what)
 		return error_set(e, NULL, NO_OFFSET, "--key goes with --scrub");
 	if (s->count && rewrite_any(&s->rewrite))
@@ -194,7 +219,8 @@ static const struct program program = {
 		"Keep the events of a stream for which EXPR is true, such as 'name == \"main\"'.\n"
 		"EXPR may be @FILE, a file that contains the expression.",
 	.options = settings_rows,
-	.daily = "invert limit count depth with-callers since until between after before within "
+	.daily = "invert limit count depth with-callers follow since until between after before "
+		 "within "
 		 "keep scrub explain output quiet help version",
 	.option = filter_settings_option,
 	.patience = PATIENCE_FILTER,

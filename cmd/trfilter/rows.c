@@ -15,11 +15,13 @@
 
 #include "cmd/trfilter/block_queue.h"
 #include "common/formats/apitrace.h"
+#include "common/pairs/flows.h"
 #include "common/scheduling/states.h"
 #include "common/stream/field.h"
 #include "common/stream/value.h"
 #include "common/util/error.h"
 #include "common/util/hash.h"
+#include "common/util/text.h"
 #include "common/value/argument.h"
 #include "common/value/value_text.h"
 
@@ -99,6 +101,9 @@ static void condition_free_field(void *data)
 
 	free(lookup->fields);
 	buffer_free(&lookup->text);
+	if (lookup->flows)
+		flows_free(lookup->flows);
+	free(lookup->flows);
 	free(lookup);
 }
 
@@ -130,6 +135,8 @@ static const struct plain_name plain_names[] = {
 	{"input", ASK_INPUT, KNOWN_TEXT, DEPENDS_LANE,
 	 "input of trdecode, as given on its command line"},
 	{"format", ASK_FORMAT, KNOWN_TEXT, DEPENDS_LANE, "format of the input"},
+	{"flow", ASK_FLOW, KNOWN_NOTHING, DEPENDS_ROW | DEPENDS_CALL,
+	 "flow that the event is part of: any of them"},
 	{"ret", ASK_RETURN, KNOWN_NOTHING, DEPENDS_ROW | DEPENDS_LATER,
 	 "return value of a call, or a field ret"},
 	{"dur", ASK_DURATION, KNOWN_NUMBER, DEPENDS_ROW | DEPENDS_LATER,
@@ -471,6 +478,19 @@ static void cpu_value(const struct evaluation *ev, struct operand *o, const stru
 		expression_field_value(ev, o, e, f, out);
 }
 
+/* Read the flows of an event. Returns their number, 0 when out of memory. */
+static unsigned read_flows(const struct evaluation *ev, struct operand *o, const struct event *e)
+{
+	struct field_lookup *lookup = lookup_of(o);
+
+	if (!lookup->flows)
+		lookup->flows = calloc(1, sizeof(*lookup->flows));
+	if (!lookup->flows)
+		return 0;
+	lookup->flows->dictionary = ev->dictionary;
+	return flows_read(lookup->flows, e);
+}
+
 static void call_value(struct evaluation *ev, const struct operand *o, const struct event *e,
 		       struct scalar *out)
 {
@@ -586,6 +606,12 @@ static void operand_value(struct evaluation *ev, struct operand *o, const struct
 		break;
 	case ASK_ARGUMENT: detail_value(ev, o, e, DETAIL_ARGUMENT, "", out); break;
 	case ASK_FIELD: event_field_value(ev, o, e, out); break;
+	case ASK_FLOW:
+		if (lookup_of(o)->flows && lookup_of(o)->flows->count)
+			set_uint(out, lookup_of(o)->flow);
+		else
+			event_field_value(ev, o, e, out);
+		break;
 	default:
 		if (o->field >= ASK_STATE)
 			state_value(ev, o, e, out);
@@ -606,8 +632,19 @@ static void give_field(void *ctx, struct operand *field, struct scalar *out)
 static bool evaluate_values(struct evaluation *ev, const struct node *n)
 {
 	const struct expression_values values = {.field = give_field, .ctx = ev};
+	struct operand *flow = NULL;
+	unsigned flows = 0;
 
-	return expression_leaf(&values, n);
+	for (size_t i = 0; i < n->nfields && !flow; i++)
+		flow = n->fields[i]->field == ASK_FLOW ? n->fields[i] : NULL;
+	if (flow)
+		flows = read_flows(ev, flow, ev->event);
+	for (unsigned i = 0; i < flows; i++) {
+		lookup_of(flow)->flow = lookup_of(flow)->flows->parts[i].id;
+		if (expression_leaf(&values, n))
+			return true;
+	}
+	return !flows && expression_leaf(&values, n);
 }
 
 /* Get the entry of that number; without memory there is no cache. */
@@ -850,7 +887,8 @@ enum reads_values condition_reads_values(const struct node *n)
 		const struct operand *o = n->fields[i];
 		const struct field_lookup *lookup = o->data;
 
-		if (o->field == ASK_RETURN || o->field == ASK_ARGUMENT || lookup->is_argument)
+		if (o->field == ASK_RETURN || o->field == ASK_ARGUMENT || o->field == ASK_FLOW ||
+		    lookup->is_argument)
 			return READS_ALL;
 		/* The calls of apitrace have these fields, and their arguments are costly to check.
 		 */

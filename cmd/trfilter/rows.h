@@ -13,7 +13,6 @@
 #include "common/expr/expression.h"
 #include "common/stream/event.h"
 #include "common/util/buffer.h"
-#include "common/util/text.h"
 #include "common/value/moment.h"
 
 /* --- what happens to a row --- */
@@ -97,6 +96,7 @@ enum ask {
 	ASK_RETURN,   /* the return value of a leave, else a field "ret" */
 	ASK_ARGUMENT, /* the argument with a number */
 	ASK_FIELD,    /* a field of the event */
+	ASK_FLOW,     /* the flows that the event is part of, else a field "flow" */
 	ASK_DURATION, /* of a call, as are the next four */
 	ASK_SELF,
 	ASK_CHILDREN,
@@ -143,6 +143,8 @@ const struct plain_name *names_all(void);
  * over(). */
 enum { MARKS_LIMIT = 4096, AROUND_LIMIT = 64 };
 
+struct flows;
+
 /* Where a field is found in events. */
 struct field_lookup {
 	uint64_t index;	  /* ASK_ARGUMENT */
@@ -152,7 +154,9 @@ struct field_lookup {
 	 */
 	const struct field **fields;
 	size_t nfields;
-	struct buffer text; /* for a value whose text is assembled from parts */
+	struct buffer text;  /* for a value whose text is assembled from parts */
+	struct flows *flows; /* ASK_FLOW: of the event; NULL: none was read yet */
+	uint64_t flow;	     /* the one that is compared, if there are some */
 };
 
 /* The cached result of a condition on an entry of the dictionary, by its number. */
@@ -444,6 +448,8 @@ int select_limit(struct select *s, const struct block *b, struct results *r,
 void select_free(struct select *s);
 
 /* --- a human-readable explanation of a condition --- */
+
+struct text;
 
 /* Write the terms of the condition, and how each is decided; invert: -v is given. */
 void explain_filter(struct text *t, const struct filter *f, bool invert);

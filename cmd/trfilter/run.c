@@ -15,6 +15,8 @@
 #include <string.h>
 
 #include "cmd/trfilter/call_filter.h"
+#include "cmd/trfilter/follow.h"
+#include "common/pairs/flows.h"
 #include "common/stream/dictionary.h"
 #include "common/stream/snapshot.h"
 #include "common/util/buffer.h"
@@ -779,9 +781,9 @@ static void run_calls(struct work *w, struct stage *s, struct filter *f)
 	struct filter_settings *o = w->settings;
 	struct context *context = context_any(&o->context) ? &o->context : NULL;
 	struct emit x = {.stage = s,
-			 .context = context,
 			 .pass = !o->count,
-			 .limit = context || o->limit == UINT64_MAX ? NULL : &w->results,
+			 .limit = context || o->follow || o->limit == UINT64_MAX ? NULL
+										 : &w->results,
 			 .total = o->count ? &w->total : NULL};
 	struct call_filter calls;
 	struct error e;
@@ -791,15 +793,19 @@ static void run_calls(struct work *w, struct stage *s, struct filter *f)
 	if (context) {
 		context->limit = o->limit;
 		context_init(context, QUEUE_LIMIT, &s->in.dictionary);
+		x.widening = &context->widening;
+	} else if (o->follow) {
+		x.widening = follow_new(&s->in.dictionary, QUEUE_LIMIT, o->limit, o->callers);
+		bad = x.widening ? 0 : stage_no_memory(s);
 	}
 	if (call_filter_init(&calls, f, QUEUE_LIMIT, &e))
 		bad = stage_fail(s, &e);
 	calls.time_range = w->select.time_range;
 	calls.invert = o->invert;
-	calls.callers = o->callers;
-	calls.distinguishes_callers = context || o->limit != UINT64_MAX;
+	calls.callers = o->callers && !o->follow;
+	calls.distinguishes_callers = x.widening || o->limit != UINT64_MAX;
 	calls.max_depth = o->depth < UINT32_MAX ? (uint32_t)o->depth : UINT32_MAX;
-	calls.queue.left_out = context ? ROW_FOR_CONTEXT : ROW_LEFT_OUT;
+	calls.queue.left_out = x.widening ? ROW_FOR_CONTEXT : ROW_LEFT_OUT;
 	duration_scan_init(&calls);
 	s->holds = !o->count;
 	while (!bad && !emit_done(&x) && stage_next(s, &b)) {
@@ -818,6 +824,8 @@ static void run_calls(struct work *w, struct stage *s, struct filter *f)
 	call_filter_free(&calls);
 	if (context)
 		context_free(context);
+	else
+		follow_finish(x.widening, s->options->quiet || s->status == STATUS_FAILED);
 }
 
 /* Offer the names of all fields that need no declaration. */
@@ -831,6 +839,7 @@ static void condition_offer_names(struct nearest *nearest)
 struct check {
 	char name[NEAREST_SIZE]; /* of an argument as the user wrote it */
 	bool calls;		 /* there are calls, or no events */
+	bool flows;		 /* a source may have flows */
 };
 
 static enum declared_kind expression_kind_of(void *ctx, const struct operand *o, const char **name)
@@ -849,6 +858,7 @@ static enum declared_kind expression_kind_of(void *ctx, const struct operand *o,
 	case ASK_FIELD:
 	case ASK_ARGUMENT:
 	case ASK_RETURN: return DECLARED_FIELD;
+	case ASK_FLOW: return check->flows ? DECLARED_OTHER : DECLARED_FIELD;
 	case ASK_DURATION:
 	case ASK_DEPTH:
 	case ASK_SELF:
@@ -886,13 +896,26 @@ static bool condition_has_calls(const struct dictionary *d)
 	return !events;
 }
 
+/* Test whether the streams read are of sources that have flows. */
+static bool condition_has_flows(const struct dictionary *d)
+{
+	for (uint32_t i = 1; i < d->types.count; i++) {
+		const struct type *t = dictionary_type(d, i);
+
+		if (t->used && flows_are_of(t))
+			return true;
+	}
+	return false;
+}
+
 /* Refuse fields that no event of the streams read has, and warn of names that no event has.
  * all has no functions. Returns 0, or -1 with e filled. */
 static int filter_condition_check_names(const struct node *n, const struct declared *all,
 					struct error *e)
 {
 	struct declared declared = *all;
-	struct check check = {.calls = condition_has_calls(all->dictionary)};
+	struct check check = {.calls = condition_has_calls(all->dictionary),
+			      .flows = condition_has_flows(all->dictionary)};
 
 	declared.offer = condition_offer_names;
 	declared.kind = expression_kind_of;
@@ -945,7 +968,7 @@ static bool limit_reached(const struct work *w)
 {
 	const struct context *context = &w->settings->context;
 
-	return results_full(context_any(context) ? &context->results : &w->results);
+	return results_full(context_any(context) ? &context->widening.results : &w->results);
 }
 
 /* Returns true for the condition 1 without options: all rows are passed on. */
@@ -956,7 +979,8 @@ static bool keeps_all(const struct filter_settings *o, const struct filter *f)
 	return n->kind == NODE_TRUTH && operand_literal(n->left) &&
 	       n->left->value.form == SCALAR_UINT && n->left->value.u && !o->invert &&
 	       !time_range_any(&o->time_range) && !rewrite_any(&o->rewrite) &&
-	       o->limit == UINT64_MAX && o->depth == UINT64_MAX && !context_any(&o->context);
+	       o->limit == UINT64_MAX && o->depth == UINT64_MAX && !context_any(&o->context) &&
+	       !o->follow;
 }
 
 /* Returns true if --between or --sample reads arguments, return values or fields. */
@@ -977,9 +1001,10 @@ void run_filter(struct stage *s, struct filter_settings *o, struct filter *f, in
 	bool stream = !o->count && !o->explain;
 	struct block b;
 
-	s->in.reads_values = rewrite_any(&o->rewrite) || time_range_read_values(&o->time_range)
-				     ? READS_ALL
-				     : condition_reads_values(f->tree);
+	s->in.reads_values =
+		rewrite_any(&o->rewrite) || o->follow || time_range_read_values(&o->time_range)
+			? READS_ALL
+			: condition_reads_values(f->tree);
 	f->evaluation = (struct evaluation){.dictionary = &s->in.dictionary,
 					    .quiet = s->options->quiet || o->explain};
 	if (time_range_any(&o->time_range)) {
@@ -998,7 +1023,7 @@ void run_filter(struct stage *s, struct filter_settings *o, struct filter *f, in
 		while (w.stream_read && stage_next(s, &b))
 			;
 	else if (call_filter_needed(f) || o->callers || o->depth != UINT64_MAX ||
-		 context_any(&o->context))
+		 context_any(&o->context) || o->follow)
 		run_calls(&w, s, f);
 	else
 		run_rows(&w, s);

@@ -78,7 +78,7 @@ static inline bool emit_rows_done(const struct emit_rows *x)
 /* --- options --- */
 
 struct filter_settings {
-	bool invert, count, explain, callers, strict;
+	bool invert, count, explain, callers, follow, strict;
 	uint64_t limit, depth; /* UINT64_MAX: none */
 	struct context context;
 	const char *within; /* the time of --within, as the user wrote it; NULL: none */

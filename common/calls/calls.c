@@ -1273,6 +1273,45 @@ enum calls_result calls_slow(struct calls *c, const struct event *e, struct call
 	return got;
 }
 
+/* --- addresses of open calls --- */
+
+enum { STACK_OWN, STACK_KERNEL, STACK_IGNORED };
+
+struct call_address calls_address(const struct calls *c, const struct stack *s, const void *data)
+{
+	const struct stack *own;
+	struct call_address at;
+
+	if (!s) {
+		size_t offset = (size_t)((const uint8_t *)data - c->numbered.data);
+
+		return (struct call_address){CALL_NUMBERED, (uint32_t)(offset / c->data_size)};
+	}
+	own = c->stacks[s->number];
+	at = calls_address_own(own, s->count - 1);
+	at.stack += s == own ? STACK_OWN : s == own->kernel ? STACK_KERNEL : STACK_IGNORED;
+	return at;
+}
+
+const struct stack *calls_address_stack(const struct calls *c, struct call_address at)
+{
+	const struct stack *s =
+		at.stack == CALL_NUMBERED ? NULL : calls_thread_stack(c, at.stack / CALL_STACKS);
+
+	if (!s || at.stack % CALL_STACKS == STACK_OWN)
+		return s;
+	return at.stack % CALL_STACKS == STACK_KERNEL ? s->kernel : s->ignored_inner;
+}
+
+void *calls_at(const struct calls *c, struct call_address at)
+{
+	const struct stack *s = calls_address_stack(c, at);
+
+	if (at.stack == CALL_NUMBERED)
+		return at.number < c->numbered.count ? calls_numbered_data(c, at.number) : NULL;
+	return s && at.number < s->count ? calls_data(c, s, at.number) : NULL;
+}
+
 /* --- calls run --- */
 
 #ifdef __x86_64__

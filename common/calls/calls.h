@@ -319,6 +319,33 @@ static inline const struct stack *calls_thread_stack(const struct calls *c, uint
 	return thread < c->size ? c->stacks[thread] : NULL;
 }
 
+/*
+ * The address of an open call, which stays the same while the call is open, although its data move:
+ * the number of its thread and which of the thread's stacks it is on, and the number of its frame.
+ */
+struct call_address {
+	uint32_t stack, number;
+};
+
+enum {
+	CALL_STACKS = 3, /* of a thread: its own, the kernel's, ignored calls with INNER */
+	CALL_NUMBERED = UINT32_MAX, /* stack of a numbered call */
+};
+
+/* Get the address of call n of a thread's own stack. */
+static inline struct call_address calls_address_own(const struct stack *own, size_t n)
+{
+	return (struct call_address){CALL_STACKS * own->number, (uint32_t)n};
+}
+
+/* Get the address of the call that was entered last, with its data, on the stack s; NULL: it is
+ * numbered. */
+struct call_address calls_address(const struct calls *c, const struct stack *s, const void *data);
+/* Get the stack of a call; NULL: it has a number, or there is none. */
+const struct stack *calls_address_stack(const struct calls *c, struct call_address at);
+/* Get the data of a call; NULL: the call is not open any more. */
+void *calls_at(const struct calls *c, struct call_address at);
+
 /* Test whether a lane, which may be NULL, is of the present stream. */
 static inline bool calls_of_stream(const struct calls *c, const struct lane *l)
 {

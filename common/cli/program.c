@@ -250,7 +250,8 @@ static const struct {
 	 "--strict"},
 	{"trsym", "-e --exe --demangle -l --lines -i --inline --kallsyms --sysroot --report"},
 	{"trfilter",
-	 "-v --invert -n --limit -c --count -D --depth --with-callers --since --until --between "
+	 "-v --invert -n --limit -c --count -D --depth --with-callers --follow --since --until "
+	 "--between "
 	 "--sample --by -A --after -B --before --within --keep --drop --scrub --key --strict "
 	 "--explain"},
 	{"trstat",

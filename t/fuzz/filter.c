@@ -68,7 +68,7 @@ static uint64_t run(const char *path, uint8_t how, bool *plain)
 				  .limit = how & 4 ? 3 : UINT64_MAX};
 	struct results results;
 	struct time_range limits = {0};
-	struct emit x = {.context = how & 8 ? &context : NULL, .pass = true};
+	struct emit x = {.widening = how & 8 ? &context.widening : NULL, .pass = true};
 	struct call_filter w = {.queue.fd = -1};
 	struct filter f;
 	struct stage s;
@@ -80,7 +80,7 @@ static uint64_t run(const char *path, uint8_t how, bool *plain)
 	snprintf(to, sizeof to, "/dev/fd/%d", result);
 	x.stage = &s;
 	results_init(&results, context.limit, &s.in.dictionary);
-	if (!x.context && how & 4)
+	if (!x.widening && how & 4)
 		x.limit = &results;
 	context_init(&context, how & 32 ? 0 : 10000, &s.in.dictionary);
 	if (!bad && !stage_open(&s, paths, 1, &common) && !stage_create(&s, 1, argv)) {
@@ -91,7 +91,7 @@ static uint64_t run(const char *path, uint8_t how, bool *plain)
 		w.invert = how & 64;
 		w.callers = how & 128;
 		w.time_range = time_range_any(&limits) ? &limits : NULL;
-		w.queue.left_out = x.context ? ROW_FOR_CONTEXT : ROW_LEFT_OUT;
+		w.queue.left_out = x.widening ? ROW_FOR_CONTEXT : ROW_LEFT_OUT;
 		if (*plain)
 			duration_scan_init(&w);
 		*plain = w.duration.only;

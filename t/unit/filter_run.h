@@ -24,7 +24,8 @@ static uint64_t run(const char *from, const char *expression, struct how how, co
 				  .within = how.within,
 				  .by_time = how.within > 0,
 				  .limit = how.limit ? how.limit : UINT64_MAX};
-	struct emit x = {.context = context_any(&context) ? &context : NULL, .pass = true};
+	struct emit x = {.widening = context_any(&context) ? &context.widening : NULL,
+			 .pass = true};
 	struct results results;
 	struct call_filter w = {.queue.fd = -1};
 	struct filter f;
@@ -35,7 +36,7 @@ static uint64_t run(const char *from, const char *expression, struct how how, co
 
 	x.stage = &s;
 	results_init(&results, context.limit, &s.in.dictionary);
-	if (!x.context && how.limit)
+	if (!x.widening && how.limit)
 		x.limit = &results;
 	if (bad)
 		printf("# %s: %s\n", expression, e.what);
@@ -46,9 +47,9 @@ static uint64_t run(const char *from, const char *expression, struct how how, co
 		bad = call_filter_init(&w, &f, how.memory, &e);
 		w.invert = how.invert;
 		w.callers = how.callers;
-		w.distinguishes_callers = x.context || how.limit;
+		w.distinguishes_callers = x.widening || how.limit;
 		w.max_depth = how.depth ? how.depth : UINT32_MAX;
-		w.queue.left_out = x.context ? ROW_FOR_CONTEXT : ROW_LEFT_OUT;
+		w.queue.left_out = x.widening ? ROW_FOR_CONTEXT : ROW_LEFT_OUT;
 		if (!how.slow)
 			duration_scan_init(&w);
 		s.holds = true;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "common/util/text.h"
 #include "t/unit/tap.h"
 
 /* A condition as it was understood: the first line of --explain, without "keep ". */
