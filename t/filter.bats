@@ -328,6 +328,7 @@ said() {
 	cp "$DATA/trace-cmd/v7-zlib-sched-irq-timer.dat" trace.dat
 	cp "$DATA"/apitrace/mt4*.trace app.trace 2>/dev/null || cp "$RECORDED/apitrace/mt4.trace" app.trace
 	cp "$DATA/trace-cmd/v7-zlib-sched-irq-timer.dat" trace.dat
+	cp "$DATA/follow/app.json" .
 	page_examples trfilter >examples
 	[ "$(wc -l <examples)" -ge 30 ]
 	while IFS= read -r line; do

@@ -2,37 +2,11 @@
 # trfilter --follow: what worked for one request, in all threads.
 # follow.py is an independent model of FOLLOWING ONE REQUEST in trfilter(1).
 
-setup_file() {
-	export TRACE=$BATS_FILE_TMPDIR/flows.json
-	cat >"$TRACE" <<-'END'
-		{"traceEvents":[
-		{"ph":"B","pid":1,"tid":1,"ts":1,"name":"request","cat":"c","args":{"id":7}},
-		{"ph":"B","pid":1,"tid":2,"ts":1.5,"name":"loop","cat":"c"},
-		{"ph":"s","pid":1,"tid":1,"ts":2,"id":12,"name":"queue","cat":"c"},
-		{"ph":"E","pid":1,"tid":1,"ts":3},
-		{"ph":"B","pid":1,"tid":1,"ts":4,"name":"request","cat":"c","args":{"id":8}},
-		{"ph":"s","pid":1,"tid":1,"ts":4.5,"id":13,"name":"queue","cat":"c"},
-		{"ph":"E","pid":1,"tid":1,"ts":5},
-		{"ph":"f","pid":1,"tid":2,"ts":6,"id":12,"name":"queue","cat":"c"},
-		{"ph":"B","pid":1,"tid":2,"ts":7,"name":"handle","cat":"c"},
-		{"ph":"B","pid":1,"tid":2,"ts":7.5,"name":"part","cat":"c"},
-		{"ph":"s","pid":1,"tid":2,"ts":7.6,"id":14,"name":"queue","cat":"c"},
-		{"ph":"E","pid":1,"tid":2,"ts":8},
-		{"ph":"E","pid":1,"tid":2,"ts":9},
-		{"ph":"f","pid":1,"tid":2,"ts":10,"id":13,"name":"queue","cat":"c"},
-		{"ph":"B","pid":1,"tid":2,"ts":11,"name":"handle","cat":"c"},
-		{"ph":"E","pid":1,"tid":2,"ts":12},
-		{"ph":"B","pid":1,"tid":3,"ts":13,"name":"reply","cat":"c"},
-		{"ph":"f","bp":"e","pid":1,"tid":3,"ts":14,"id":14,"name":"queue","cat":"c"},
-		{"ph":"E","pid":1,"tid":3,"ts":15},
-		{"ph":"E","pid":1,"tid":2,"ts":20}
-		]}
-	END
-}
+load lib
 
 setup() {
-	load lib
 	cd "$BATS_TEST_TMPDIR" || return
+	TRACE=$DATA/follow/app.json
 }
 
 # Prints "TIME NAME" of the calls and events that are kept, times in us.
@@ -81,12 +55,12 @@ kept() {
 
 @test "a trace without flows, wakeups and messages: a warning, with the command that records them" {
 	sed 's/"ph":"[sf]"/"ph":"i"/' "$TRACE" >plain.json
-	run --separate-stderr bash -c "trdecode plain.json | trfilter --follow 'arg.id == 7' | trencode | wc -l"
+	run --separate-stderr bash -c "trdecode -q plain.json | trfilter --follow 'arg.id == 7' | trencode | wc -l"
 	[ "$output" = 3 ]
 	[[ $stderr == *"keeps only the calls themselves"*"trace-cmd record -e sched_waking"* ]]
-	run bash -c "trdecode plain.json | trfilter -q --follow 'arg.id == 7' >o.trs"
+	run bash -c "trdecode -q plain.json | trfilter -q --follow 'arg.id == 7' >o.trs"
 	[ -z "$output" ]
 	# a trace that has none of the calls has no remark
-	run bash -c "trdecode plain.json | trfilter --follow 'arg.id == 99' >o.trs"
+	run bash -c "trdecode -q plain.json | trfilter --follow 'arg.id == 99' >o.trs"
 	[[ $output != *"--follow"* ]]
 }

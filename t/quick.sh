@@ -33,6 +33,7 @@ other_names() {
 		cmd/trstat/@(histogram|prom|timeline|tree).*	stat_views stat_interval
 		cmd/trstat/summary.*	merge
 		cmd/trfilter/call_filter.*	filter_calls filter_keeps
+		cmd/trfilter/follow.*	follow
 		cmd/trfilter/@(block_queue|left_out).*	filter_keeps filter_segments
 		cmd/trfilter/@(main|options|rewrite|rows|run).*	filter values
 		cmd/trsym/*	sym sym_inline sym_lines
