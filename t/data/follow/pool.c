@@ -16,7 +16,10 @@ struct queue {
 	int items[64], first, count;
 };
 
-#define EMPTY {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, {0}, 0, 0}
+#define EMPTY                                                                                      \
+	{                                                                                          \
+		PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, {0}, 0, 0                     \
+	}
 #define TRACED __attribute__((noinline))
 
 static struct queue work[2] = {EMPTY, EMPTY}, answers = EMPTY;
