@@ -10,7 +10,8 @@ packages_of() {
 	check) echo bats bats-assert bats-support parallel mandoc uftrace trace-cmd apitrace \
 		babeltrace2 lttng-tools liblttng-ust-dev zstd xz-utils bzip2 lz4 jq protobuf-compiler \
 		valgrind g++ clang llvm binutils time strace rsync python3 perl procps \
-		universal-ctags libxml2-utils sqlite3 less debuginfod xvfb libgl1-mesa-dri zsh fish pkgconf linux-perf ;;
+		universal-ctags libxml2-utils sqlite3 less debuginfod xvfb libgl1-mesa-dri zsh fish pkgconf linux-perf \
+		miller openssh-server systemd ;;
 	picture) echo chromium fonts-dejavu-core fonts-noto-color-emoji linux-perf ;;
 	html) echo mandoc ;;
 	lint) echo clang clang-format shellcheck groff-base ;;

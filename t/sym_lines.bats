@@ -232,7 +232,7 @@ lines() {
 @test "a program of 32 bits" {
 	echo 'int main(void) { return 0; }' >m.c
 	gcc -m32 -O0 -pg -g -o m m.c 2>/dev/null || skip 'no compiler for 32 bits'
-	uftrace record --srcline -d m.data ./m >/dev/null 2>&1 || skip 'uftrace records no such program'
+	timeout 20 uftrace record --srcline -d m.data ./m >/dev/null 2>&1 || skip 'uftrace records no such program'
 	trdecode m.data | trsym -l | lines >with
 	rm -f m.data/*.dbg
 	trdecode m.data | trsym -l | lines | diff with -
