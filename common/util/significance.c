@@ -174,8 +174,10 @@ struct moments {
 /* One statistic while its divisions are compared. */
 struct run_series {
 	double *value; /* less their mean */
+	double *rank;  /* of each value, less the mean rank */
 	double mean;
 	double resolution; /* as a variance */
+	double ranks;	   /* sum of the squares of rank */
 	struct moments all;
 	bool whole; /* no run lacks a value */
 };
@@ -185,7 +187,8 @@ struct divisions {
 	size_t runs, few; /* runs of both sides; of the smaller side */
 	bool of_a;	  /* that is A */
 	size_t count;
-	uint16_t *run; /* count times few: those of the smaller side */
+	uint16_t *run;	 /* count times few: those of the smaller side */
+	uint16_t *order; /* room for all runs */
 };
 
 static double variance_of(const struct moments *m, double resolution)
@@ -249,28 +252,67 @@ static double series_clearness(const struct run_series *s, const struct division
 			       const uint16_t *run)
 {
 	struct moments few = {0}, rest;
+	double ranks = 0, t, z = 0;
 
 	if (s->whole) {
 		for (size_t i = 0; i < d->few; i++) {
 			few.sum += s->value[run[i]];
 			few.squares += s->value[run[i]] * s->value[run[i]];
+			ranks += s->rank[run[i]];
 		}
 		few.n = (double)d->few;
 	} else {
-		for (size_t i = 0; i < d->few; i++)
-			if (!isnan(s->value[run[i]]))
-				moments_add(&few, s->value[run[i]]);
+		for (size_t i = 0; i < d->few; i++) {
+			if (isnan(s->value[run[i]]))
+				continue;
+			moments_add(&few, s->value[run[i]]);
+			ranks += s->rank[run[i]];
+		}
 	}
 	rest = (struct moments){s->all.n - few.n, s->all.sum - few.sum,
 				s->all.squares - few.squares};
-	return d->of_a ? clearness(&few, &rest, s->resolution)
-		       : clearness(&rest, &few, s->resolution);
+	if (s->ranks > 0 && few.n > 0 && rest.n > 0)
+		z = fabs(ranks) / sqrt(s->ranks * few.n * rest.n / (s->all.n * (s->all.n - 1)));
+	t = d->of_a ? clearness(&few, &rest, s->resolution) : clearness(&rest, &few, s->resolution);
+	return z > t ? z : t;
 }
 
-static void series_init(struct run_series *s, const struct runs_test *t, size_t statistic)
+static int by_value(const void *x, const void *y, void *ctx)
+{
+	const double *value = ctx;
+	double a = value[*(const uint16_t *)x], b = value[*(const uint16_t *)y];
+
+	return (a > b) - (a < b);
+}
+
+/* Set the ranks; equal values have the mean of theirs. order: room for the runs. */
+static void series_ranks(struct run_series *s, size_t runs, uint16_t *order)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < runs; i++)
+		if (!isnan(s->value[i]))
+			order[n++] = (uint16_t)i;
+	qsort_r(order, n, sizeof(*order), by_value, s->value);
+	for (size_t first = 0, end; first < n; first = end) {
+		double rank;
+
+		for (end = first + 1; end < n && s->value[order[end]] == s->value[order[first]];
+		     end++)
+			;
+		rank = (double)(first + end) / 2 - (double)n / 2;
+		for (size_t i = first; i < end; i++) {
+			s->rank[order[i]] = rank;
+			s->ranks += rank * rank;
+		}
+	}
+}
+
+static void series_init(struct run_series *s, const struct runs_test *t, size_t statistic,
+			uint16_t *order)
 {
 	const double *value = t->value + statistic * (t->a + t->b);
-	double *to = s->value, n = 0, sum = 0;
+	double *to = s->value, *rank = s->rank, n = 0, sum = 0;
 
 	for (size_t i = 0; i < t->a + t->b; i++) {
 		if (isnan(value[i]))
@@ -278,7 +320,7 @@ static void series_init(struct run_series *s, const struct runs_test *t, size_t 
 		n++;
 		sum += value[i];
 	}
-	*s = (struct run_series){.value = to, .mean = n > 0 ? sum / n : 0};
+	*s = (struct run_series){.value = to, .rank = rank, .mean = n > 0 ? sum / n : 0};
 	s->resolution = t->resolution[statistic] * t->resolution[statistic] / 12;
 	for (size_t i = 0; i < t->a + t->b; i++) {
 		to[i] = value[i] - s->mean;
@@ -288,6 +330,8 @@ static void series_init(struct run_series *s, const struct runs_test *t, size_t 
 	s->whole = s->all.n == (double)(t->a + t->b);
 	if (s->all.squares == 0)
 		s->resolution = 0; /* all values are the same */
+	if (t->a >= RUNS_RANKED && t->b >= RUNS_RANKED)
+		series_ranks(s, t->a + t->b, order);
 }
 
 /* Get the share of pairs of runs with B larger less that with B smaller. */
@@ -376,15 +420,12 @@ static void next_division(uint16_t *to, const uint16_t *from, size_t runs, size_
 		to[k] = (uint16_t)(to[k - 1] + 1);
 }
 
-/* Draw random divisions after the first one, which is the real one. Returns -1 when out of memory.
- */
-static int draw_divisions(struct divisions *d)
+/* Draw random divisions after the first one, which is the real one. */
+static void draw_divisions(struct divisions *d)
 {
-	uint16_t *order = calloc(d->runs, sizeof(*order));
+	uint16_t *order = d->order;
 	uint64_t state = 1;
 
-	if (!order)
-		return -1;
 	for (size_t i = 0; i < d->runs; i++)
 		order[i] = (uint16_t)i;
 	for (size_t k = 1; k < d->count; k++)
@@ -395,15 +436,13 @@ static int draw_divisions(struct divisions *d)
 			order[with] = order[i];
 			d->run[k * d->few + i] = order[i] = taken;
 		}
-	free(order);
-	return 0;
 }
 
 /* Make all divisions, or as many as the number of statistics allows; the first one is the real one.
  * Returns -1 when out of memory. */
 static int make_divisions(struct divisions *d, const struct runs_test *t, double alpha)
 {
-	const double steps = 4e9; /* some 10 s */
+	const double steps = 2e9; /* some 3 s */
 	double most, ways;
 
 	*d = (struct divisions){
@@ -414,12 +453,15 @@ static int make_divisions(struct divisions *d, const struct runs_test *t, double
 	ways = ways_of(d->runs, d->few);
 	d->count = (size_t)fmin(ways, most + 1);
 	d->run = calloc(d->count * d->few, sizeof(*d->run));
-	if (!d->run)
+	d->order = calloc(d->runs, sizeof(*d->order));
+	if (!d->run || !d->order)
 		return -1;
 	for (size_t i = 0; i < d->few; i++)
 		d->run[i] = (uint16_t)(d->of_a ? i : t->a + i);
-	if (ways > most + 1)
-		return draw_divisions(d);
+	if (ways > most + 1) {
+		draw_divisions(d);
+		return 0;
+	}
 	if (!d->of_a && d->count > 1) {
 		/* the real one is the last in the order: the first one follows it */
 		for (size_t i = 0; i < d->few; i++)
@@ -452,7 +494,10 @@ static void set_p(struct runs_test *t, const struct divisions *d, const size_t *
 		/* rounding must not make a division less clear than one that is the same */
 		double z = c->z * (1 - 1e-9);
 
-		series_init(s, t, order[i]);
+		series_init(s, t, order[i], d->order);
+		c->p = 1;
+		if (s->all.squares == 0)
+			continue; /* all values are the same, however the runs are divided */
 		for (size_t k = 0; k < d->count; k++) {
 			double other = series_clearness(s, d, &d->run[k * d->few]);
 
@@ -460,7 +505,7 @@ static void set_p(struct runs_test *t, const struct divisions *d, const size_t *
 				clearest[k] = other;
 			as_clear += clearest[k] >= z;
 		}
-		c->p = c->tested ? (double)as_clear / (double)d->count : 1;
+		c->p = (double)as_clear / (double)d->count;
 	}
 	for (size_t i = t->count; i--;) {
 		struct run_change *c = &t->change[order[i]];
@@ -472,7 +517,8 @@ static void set_p(struct runs_test *t, const struct divisions *d, const size_t *
 
 int runs_test(struct runs_test *t, double alpha)
 {
-	struct run_series s = {.value = calloc(t->a + t->b, sizeof(*s.value))};
+	struct run_series s = {.value = calloc(t->a + t->b, sizeof(*s.value)),
+			       .rank = calloc(t->a + t->b, sizeof(*s.rank))};
 	size_t *order = calloc(t->count + 1, sizeof(*order));
 	double *clearest = NULL, z = critical(alpha);
 	struct divisions d;
@@ -480,9 +526,9 @@ int runs_test(struct runs_test *t, double alpha)
 
 	if (!bad)
 		clearest = calloc(d.count, sizeof(*clearest));
-	bad = bad || !s.value || !order || !clearest;
+	bad = bad || !s.value || !s.rank || !order || !clearest;
 	for (size_t i = 0; !bad && i < t->count; i++) {
-		series_init(&s, t, i);
+		series_init(&s, t, i, d.order);
 		run_change_of(&t->change[i], t, &s, z);
 		t->change[i].z = t->change[i].tested ? series_clearness(&s, &d, d.run) : 0;
 		order[i] = i;
@@ -495,8 +541,10 @@ int runs_test(struct runs_test *t, double alpha)
 		t->p_least = fmax(t->p_least, 1 / (double)d.count);
 	}
 	free(s.value);
+	free(s.rank);
 	free(order);
 	free(clearest);
 	free(d.run);
+	free(d.order);
 	return bad ? -1 : 0;
 }

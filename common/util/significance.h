@@ -73,13 +73,17 @@ int holm_adjust(double *p, size_t n);
  *
  *              side A                  side B                  change
  *     total    10.1  9.9 10.0 10.2     11.0 11.2 10.9 11.1     +1.00 from 0.78 to 1.22, p 0.029
- *     count     7    5    6    5        5    6    7    6       +0.25 from -1.3 to 1.8, p 1
+ *     count     7    5    6    5        5    6    7    6       +0.25 from -1.4 to 1.9, p 1
  *
  * The change is that of the mean over the runs. Its confidence interval, for 1 - alpha, is Welch's:
  * the sides may vary differently. A side with one value is taken to vary as the other side does.
- * How clear a change is, is Welch's t as a standard normal number z (Wallace 1959):
+ * How clear a change is, is Welch's t, converted to a standard normal number as Wallace (1959)
+ * does:
  *
  *     z = (8 n + 1) / (8 n + 3) sqrt(n ln(1 + t^2 / n))        n: degrees of freedom
+ *
+ * or, from RUNS_RANKED runs of each side on, the sum of ranks if that is clearer: single runs that
+ * are far off change it little. Of fewer runs no sum of ranks is very clear.
  *
  * If nothing changed, the runs could as well have been divided otherwise among the two sides. p is
  * the share of all divisions (with 8 runs of 4 + 4: 70) for which any statistic, of those that are
@@ -95,6 +99,7 @@ int holm_adjust(double *p, size_t n);
  */
 
 enum {
+	RUNS_RANKED = 10,
 	RUNS_WAYS = 9999,      /* most divisions, but for a very small alpha */
 	RUNS_MOST = UINT16_MAX /* most runs of both sides */
 };

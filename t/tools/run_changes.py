@@ -56,11 +56,22 @@ def welch(a, b, resolution):
 
 
 def clearness(a, b, resolution):
-    found = welch(a, b, resolution)
+    found, z = welch(a, b, resolution), by_ranks(a, b) if len(a) >= 10 and len(b) >= 10 else 0
     if not found or abs(found[0]) < 1e-9:
-        return 0
+        return z
     t, n = abs(found[0]) / found[1], found[2]
-    return (8 * n + 1) / (8 * n + 3) * math.sqrt(n * math.log1p(t * t / n))
+    return max(z, (8 * n + 1) / (8 * n + 3) * math.sqrt(n * math.log1p(t * t / n)))
+
+
+def by_ranks(a, b):
+    """Wilcoxon's sum of the ranks of b, in standard deviations from its mean."""
+    both = a + b
+    ranks = [sum(w < v for w in both) + (sum(w == v for w in both) + 1) / 2 for v in both]
+    n, mean = len(both), (len(both) + 1) / 2
+    squares = sum((r - mean) ** 2 for r in ranks)
+    if not a or not b or squares == 0:
+        return 0
+    return abs(sum(ranks[len(a):]) - len(b) * mean) / math.sqrt(len(a) * len(b) / n / (n - 1) * squares)
 
 
 def resolution_of(column, values, counts):

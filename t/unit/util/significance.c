@@ -195,6 +195,233 @@ static void of_histograms(void)
 	histogram_free(&h);
 }
 
+/* The example of significance.h: the limit of Student's distribution for 6 degrees of freedom is
+ * 2.447, and for 5.88 it is 2.459, of a table. */
+static void known_runs(void)
+{
+	const double value[] = {10.1, 9.9, 10.0, 10.2, 11.0, 11.2, 10.9, 11.1, /* total */
+				7,    5,   6,	 5,    5,    6,	   7,	 6,    /* count */
+				3,    3,   3,	 3,    3,    3,	   3,	 3};
+	const double resolution[] = {0, 1, 1}, error = sqrt(1.0 / 60 / 2),
+		     of_count = sqrt(1.0 / 4 + 0.75 / 4);
+	struct run_change c[3];
+	struct runs_test t = {
+		.a = 4, .b = 4, .count = 3, .value = value, .resolution = resolution, .change = c};
+
+	ok(!runs_test(&t, 0.05) && t.ways == 70 && near(t.p_least, 2.0 / 70, 1e-12),
+	   "70 ways to divide 4 and 4 runs");
+	ok(near(c[0].mean_a, 10.05, 1e-12) && near(c[0].mean_b, 11.05, 1e-12) && c[0].effect == 1,
+	   "means, and all runs are larger");
+	ok(near(c[0].low, 1 - 2.447 * error, 2e-3) && near(c[0].high, 1 + 2.447 * error, 2e-3),
+	   "Welch's interval");
+	ok(near(c[0].p, 2.0 / 70, 1e-12),
+	   "no other way is as clear but the one with both exchanged");
+	ok(near(c[1].low, 0.25 - 2.459 * of_count, 5e-3) &&
+		   near(c[1].high, 0.25 + 2.459 * of_count, 5e-3) && c[1].p > 0.9,
+	   "counts are known to one call");
+	ok(c[2].tested && c[2].low == 0 && c[2].high == 0 && c[2].p == 1 && c[2].effect == 0,
+	   "values that are all the same");
+}
+
+static void few_runs(void)
+{
+	const double value[] = {1, 2, 3, 10, 11, 12, 1, NAN, NAN, 2, NAN, NAN};
+	const double resolution[] = {0, 0};
+	struct run_change c[2];
+	struct runs_test t = {
+		.a = 3, .b = 3, .count = 2, .value = value, .resolution = resolution, .change = c};
+
+	ok(!runs_test(&t, 0.05) && near(c[0].p, 0.1, 1e-12) && near(t.p_least, 0.1, 1e-12),
+	   "3 and 3 runs cannot be significant");
+	ok(!c[1].tested && c[1].mean_a == 1 && c[1].mean_b == 2, "one value each is no test");
+	t.a = 1;
+	t.b = 5;
+	ok(!runs_test(&t, 0.05) && t.ways == 6 && near(t.p_least, 1.0 / 6, 1e-12) && c[0].tested,
+	   "one run of a side");
+	ok(runs_needed(0.05) == 4 && runs_needed(0.01) == 5 && runs_needed(0.2) == 3,
+	   "runs that are enough");
+}
+
+/* Compare p of random divisions with p of other ones, and sums of ranks with counts of pairs. */
+static double clear_by_pairs(const double *value, const bool *in_b, size_t n)
+{
+	double sum[2] = {0}, squares[2] = {0}, count[2] = {0}, u = 0, ties = 0, t, v, w, z;
+
+	for (size_t i = 0; i < n; i++) {
+		count[in_b[i]]++;
+		sum[in_b[i]] += value[i];
+		for (size_t k = 0, equal = 0; k < n; k++) {
+			u += in_b[i] && !in_b[k]
+				     ? (value[i] > value[k]) + 0.5 * (value[i] == value[k])
+				     : 0;
+			equal += value[i] == value[k];
+			ties += k == n - 1 ? (double)(equal * equal) - 1 : 0;
+		}
+	}
+	for (size_t i = 0; i < n; i++)
+		squares[in_b[i]] += pow(value[i] - sum[in_b[i]] / count[in_b[i]], 2);
+	v = squares[0] / (count[0] - 1) / count[0];
+	w = squares[1] / (count[1] - 1) / count[1];
+	t = fabs(sum[1] / count[1] - sum[0] / count[0]) / sqrt(v + w);
+	w = (v + w) * (v + w) / (v * v / (count[0] - 1) + w * w / (count[1] - 1));
+	z = (8 * w + 1) / (8 * w + 3) * sqrt(w * log(1 + t * t / w));
+	v = count[0] * count[1] / 12 * ((double)n + 1 - ties / ((double)n * ((double)n - 1)));
+	return fmax(z, fabs(u - count[0] * count[1] / 2) / sqrt(v));
+}
+
+static double uniform(void)
+{
+	static uint64_t state = 88172645463325252u;
+
+	state ^= state << 13;
+	state ^= state >> 7;
+	state ^= state << 17;
+	return ((double)(state >> 11) + 0.5) / 0x1p53;
+}
+
+static void random_ways(void)
+{
+	enum { EACH = 10, RUNS = 2 * EACH, COUNT = 3, WAYS = 20000 };
+	double value[COUNT * RUNS], real[COUNT], as_clear[COUNT] = {0};
+	const double resolution[COUNT] = {0};
+	struct run_change c[COUNT];
+	struct runs_test t = {.a = EACH,
+			      .b = EACH,
+			      .count = COUNT,
+			      .value = value,
+			      .resolution = resolution,
+			      .change = c};
+	bool in_b[RUNS], as_expected = true;
+
+	for (size_t i = 0; i < COUNT * RUNS; i++) /* with ties; the first ones change most */
+		value[i] = floor(20 * uniform()) +
+			   (i % RUNS < EACH ? 0 : 6.0 / (double)(1 + i / RUNS));
+	value[3] = 90; /* one run is far off */
+	ok(!runs_test(&t, 0.05) && t.ways == RUNS_WAYS + 1, "random ways of 184756");
+	for (int way = 0; way <= WAYS; way++) {
+		double z[COUNT], most = 0;
+
+		for (size_t i = 0; i < RUNS; i++)
+			in_b[i] = i >= EACH;
+		for (size_t i = 0; way && i < RUNS; i++) {
+			size_t with = i + (size_t)(uniform() * (double)(RUNS - i));
+			bool b = in_b[i];
+
+			in_b[i] = in_b[with];
+			in_b[with] = b;
+		}
+		for (size_t k = 0; k < COUNT; k++)
+			z[k] = clear_by_pairs(&value[k * RUNS], in_b, RUNS);
+		for (size_t k = 0; !way && k < COUNT; k++)
+			real[k] = z[k];
+		for (size_t k = 0; k < COUNT; k++) {
+			most = 0;
+			for (size_t i = 0; i < COUNT; i++)
+				most = real[i] <= real[k] ? fmax(most, z[i]) : most;
+			as_clear[k] += way && most >= real[k] * (1 - 1e-9);
+		}
+	}
+	for (size_t k = 0; k < COUNT; k++) {
+		double p = 0;
+
+		as_expected &= near(c[k].z, real[k], 1e-9);
+		for (size_t i = 0; i < COUNT; i++)
+			p = real[i] >= real[k] ? fmax(p, as_clear[i] / WAYS) : p;
+		as_expected &= fabs(c[k].p - p) < 0.015; /* 3 standard deviations */
+	}
+	ok(as_expected, "p is that of other random ways");
+}
+
+enum noise { LOG_NORMAL, HEAVY_TAILS, DRIFT, TWO_MODES, RARE, BUCKETS, DISTURBED_RUNS, NOISES };
+enum { STATISTICS = 40 };
+
+static double log_normal(double deviation)
+{
+	return exp(deviation * sqrt(-2 * log(uniform())) * cos(2 * M_PI * uniform()));
+}
+
+/* Make values of runs, of which only statistic 0 has changed by the factor. */
+static void make_runs(double *value, double *resolution, enum noise noise, size_t each,
+		      double factor)
+{
+	double machine[MOST];
+
+	for (size_t r = 0; r < 2 * each; r++) {
+		machine[r] = log_normal(0.02);
+		if (noise == DRIFT)
+			machine[r] *= 1 + 0.05 * (double)(r % each) / (double)each;
+		if (noise == DISTURBED_RUNS && uniform() < 0.05)
+			machine[r] *= 1.3;
+	}
+	for (size_t i = 0; i < STATISTICS; i++) {
+		resolution[i] = noise == BUCKETS ? 8192 : 1;
+		for (size_t r = 0; r < 2 * each; r++) {
+			double x = 1e6 * machine[r] * log_normal(0.02);
+
+			if (noise == HEAVY_TAILS && uniform() < 0.03)
+				x *= 1.5;
+			if (noise == TWO_MODES && uniform() < 0.5)
+				x *= 1.05;
+			if (noise == RARE && i >= 5)
+				x = uniform() < 0.5;
+			if (i == 0 && r >= each)
+				x *= factor;
+			value[i * 2 * each + r] = floor(x / resolution[i]) * resolution[i];
+		}
+	}
+}
+
+/* Count the tables in which something that has not changed is significant, and those in which
+ * statistic 0 is. */
+static void try_noise(enum noise noise, size_t each, double factor, int tables, int *wrong,
+		      int *found)
+{
+	static double value[STATISTICS * MOST], resolution[STATISTICS];
+	struct run_change c[STATISTICS];
+	struct runs_test t = {.a = each,
+			      .b = each,
+			      .count = STATISTICS,
+			      .value = value,
+			      .resolution = resolution,
+			      .change = c};
+
+	*wrong = *found = 0;
+	for (int i = 0; i < tables; i++) {
+		bool any = false;
+
+		make_runs(value, resolution, noise, each, factor);
+		if (runs_test(&t, 0.05))
+			return;
+		for (size_t k = factor > 1; k < STATISTICS; k++)
+			any |= c[k].p < 0.05;
+		*wrong += any;
+		*found += c[0].p < 0.05;
+	}
+}
+
+/* With the level 0.05 an average of 5 of 100 tables may have a false report: of 700 tables 35, and
+ * 47 or more in one of fifty cases. */
+static void level_and_power(void)
+{
+	static const char *const names[NOISES] = {"log-normal",	   "heavy tails", "drift",
+						  "two modes",	   "rare groups", "buckets",
+						  "disturbed runs"};
+	int wrong, found, all = 0;
+
+	for (int noise = 0; noise < NOISES; noise++) {
+		try_noise((enum noise)noise, 5, 1, 100, &wrong, &found);
+		all += wrong;
+		ok(wrong <= 10, names[noise]);
+	}
+	ok(all < 47, "nothing is significant in 95 of 100 tables without a change");
+	for (int noise = 0; noise < NOISES; noise++) {
+		size_t each = noise == HEAVY_TAILS || noise == DISTURBED_RUNS ? 16 : 6;
+
+		try_noise((enum noise)noise, each, 1.2, each == 6 ? 40 : 10, &wrong, &found);
+		ok(found >= (each == 6 ? 38 : 10), "a change of 20 % is found in 95 of 100 tables");
+	}
+}
+
 int main(void)
 {
 	small_cases();
@@ -202,5 +429,9 @@ int main(void)
 	extremes();
 	holm();
 	of_histograms();
+	known_runs();
+	few_runs();
+	random_ways();
+	level_and_power();
 	return done();
 }
