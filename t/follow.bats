@@ -64,3 +64,67 @@ kept() {
 	run bash -c "trdecode -q plain.json | trfilter --follow 'arg.id == 99' >o.trs"
 	[[ $output != *"--follow"* ]]
 }
+
+@test "pipes and sockets that strace names: the bytes of one request, also if a read returns before the write" {
+	cat >app.strace <<-'END'
+		100 1796068932.000000 write(4<pipe:[55]>, "id=6", 4) = 4 <0.000010>
+		200 1796068932.000100 read(3<pipe:[55]>, "id=6", 64) = 4 <0.000010>
+		200 1796068932.000200 openat(AT_FDCWD, "/six", O_RDONLY) = 5 <0.000010>
+		200 1796068932.000300 read(3<pipe:[55]>,  <unfinished ...>
+		100 1796068932.000400 write(4<pipe:[55]>, "id=7", 4 <unfinished ...>
+		200 1796068932.000410 <... read resumed>"id=7", 64) = 4 <0.000110>
+		100 1796068932.000420 <... write resumed>) = 4 <0.000020>
+		100 1796068932.000430 write(4<pipe:[55]>, "id=8", 4) = 4 <0.000010>
+		200 1796068932.000500 openat(AT_FDCWD, "/seven", O_RDONLY) = 5 <0.000010>
+		200 1796068932.000520 read(5</seven>, "x", 10) = 1 <0.000010>
+		200 1796068932.000600 sendto(7<TCP:[127.0.0.1:40->127.0.0.1:80]>, "GET /7", 6, 0, NULL, 0) = 6 <0.000010>
+		300 1796068932.000700 recvfrom(9<TCP:[127.0.0.1:80->127.0.0.1:40]>, "GET /7", 100, 0, NULL, NULL) = 6 <0.000010>
+		300 1796068932.000750 getpid() = 300 <0.000001>
+		300 1796068932.000800 epoll_wait(4<anon_inode:[eventpoll]>, [], 10, 0) = 0 <0.000010>
+		300 1796068932.000850 getpid() = 300 <0.000001>
+		200 1796068932.000900 read(3<pipe:[55]>, "id=8", 64) = 4 <0.000010>
+		200 1796068932.001000 openat(AT_FDCWD, "/eight", O_RDONLY) = 5 <0.000010>
+	END
+	trdecode -q app.strace >app.trs
+	run pipe 'trfilter --follow "name == \"write\" && arg.buf == \"id=7\"" app.trs | trencode -t ndjson |
+		jq -r "\"\(.tid) \(.name)\"" | sort | paste -sd,'
+	[ "$output" = '100 write,200 openat,200 read,200 read,200 sendto,300 getpid,300 recvfrom' ]
+	# the thread that reads the request
+	run pipe 'trfilter --follow "name == \"recvfrom\"" app.trs | trencode -t ndjson | jq -r .name | sort | paste -sd,'
+	[ "$output" = getpid,recvfrom ]
+}
+
+@test "spans: children in whatever service, and spans that are linked" {
+	run pipe 'trdecode "$DATA/services/spans.json" | trfilter --follow "parent_id == \"\" && trace_id =~ \"^384ef\"" |
+		trencode -t ndjson | jq -r .args.span_id | sort | diff - <(jq -r "
+			.resourceSpans[].scopeSpans[].spans[] | select(.traceId | startswith(\"384ef\")).spanId" \
+			"$DATA/services/spans.json" | sort)'
+	[ "$status" = 0 ]
+	cat >links.json <<-'END'
+		{"resourceSpans":[{"resource":{"attributes":[]},"scopeSpans":[{"scope":{"name":"s"},"spans":[
+		{"traceId":"0000000000000000000000000000000a","spanId":"000000000000000a","name":"request","startTimeUnixNano":"1000","endTimeUnixNano":"2000","attributes":[{"key":"id","value":{"intValue":"7"}}]},
+		{"traceId":"0000000000000000000000000000000e","spanId":"000000000000000e","name":"other","startTimeUnixNano":"1050","endTimeUnixNano":"2500","attributes":[{"key":"id","value":{"intValue":"8"}}]},
+		{"traceId":"0000000000000000000000000000000a","spanId":"000000000000000b","parentSpanId":"000000000000000a","name":"child","startTimeUnixNano":"1100","endTimeUnixNano":"1200"},
+		{"traceId":"0000000000000000000000000000000c","spanId":"000000000000000c","name":"batch","startTimeUnixNano":"1500","endTimeUnixNano":"3000","links":[{"traceId":"0000000000000000000000000000000a","spanId":"000000000000000b"}]},
+		{"traceId":"0000000000000000000000000000000c","spanId":"000000000000000d","parentSpanId":"000000000000000c","name":"part","startTimeUnixNano":"4000","endTimeUnixNano":"5000"}
+		]}]}]}
+	END
+	run pipe 'trdecode links.json | trfilter --follow "arg.id == 7" | trencode -t ndjson | jq -r .name | sort | paste -sd,'
+	[ "$output" = batch,child,part,request ]
+}
+
+@test "a server of two stages, recorded now: what it did for each request, as it printed that" {
+	need uftrace
+	need perf
+	gcc -O1 -pg -g -o pool "$DATA/follow/pool.c" -pthread
+	perf record -q -k CLOCK_MONOTONIC -o sched.data -e sched:sched_switch -e sched:sched_waking \
+		-e sched:sched_wakeup_new -a -- uftrace record --no-libcall -d app -A 'request|handle|answer@arg1' \
+		./pool >log 2>err || skip "perf record: $(tail -n 1 err)"
+	trdecode -q sched.data app | trsym -q >app.trs
+	for ((id = 1; id <= 6; id++)); do
+		trfilter --follow "name == \"request\" && arg.1 == $id" app.trs |
+			trfilter 'name in {request, handle, answer}' | trencode -t ndjson |
+			jq -r "\"$id \(.tid) \(.name)\"" | sort >got
+		grep "^$id " log | sort | diff - got
+	done
+}

@@ -59,6 +59,7 @@ setup() {
 	ln -s "$DATA/pstats/3.13.prof" app.prof
 	ln -s "$DATA/ninja/v7.ninja_log" .ninja_log
 	ln -s "$DATA/services/spans.json" spans.json
+	ln -s "$DATA/follow/app.json" app.json
 	gunzip -c "$DATA/perf/sched.data.gz" >sched.data
 	mkdir -p root/opt/example/pf
 	gunzip -c "$DATA/perf/work.gz" >root/opt/example/pf/work

@@ -80,7 +80,7 @@ struct follow_call {
 	bool strong;   /* not only because its thread was awake */
 	bool inside;   /* what happens in its thread is inside of it */
 	bool async;    /* calls and events of the same id are inside of it: link */
-	uint32_t pipe; /* to which it writes; 0: none */
+	uint32_t pipe; /* that it reads or writes; 0: none */
 	uint64_t link;
 	uint64_t from, bytes; /* the bytes that it writes */
 };
@@ -487,13 +487,8 @@ static uint64_t follow_bytes(const struct follow *f, const struct event *e, cons
 /* A system call begins to write. Its bytes may be received before it has returned. */
 static void follow_write(struct follow *f, const struct event *e, struct follow_call *c)
 {
-	struct follow_pipe *p;
+	struct follow_pipe *p = &f->pipes[c->pipe];
 
-	c->pipe = follow_pipe_of(f, e, false);
-	if (!c->pipe)
-		return;
-	f->has_links = true;
-	p = &f->pipes[c->pipe];
 	c->from = p->sent;
 	c->bytes = follow_bytes(f, e, "count");
 	if (!c->bytes)
@@ -523,17 +518,15 @@ static void follow_written(struct follow *f, const struct event *e, const struct
 }
 
 /* Test whether a system call has read bytes that a followed thread sent. */
-static bool follow_read(struct follow *f, const struct event *e)
+static bool follow_read(struct follow *f, const struct event *e, const struct follow_call *c)
 {
-	uint32_t number = follow_pipe_of(f, e, true);
-	struct follow_pipe *p = &f->pipes[number];
-	uint64_t bytes = number ? follow_bytes(f, e, "ret") : 0;
+	struct follow_pipe *p = &f->pipes[c->pipe];
+	uint64_t bytes = follow_bytes(f, e, "ret");
 	unsigned passed = 0;
 	bool reached;
 
 	if (!bytes)
 		return false;
-	f->has_links = true;
 	reached = p->count && p->ranges[0].from < p->received + bytes &&
 		  p->ranges[0].to > p->received;
 	p->received += bytes;
@@ -732,14 +725,6 @@ static bool follow_has_inside(const struct type *t)
 	return !(t->flags & TYPE_CALL_NUMBER) || type_is_of(t, "perfetto");
 }
 
-/* Test whether a system call waits for other work. */
-static bool follow_waits(struct follow *f, const struct event *e)
-{
-	enum follow_syscall is = follow_syscall(f, e);
-
-	return is == SYSCALL_WAITS || (is == SYSCALL_READS && follow_pipe_of(f, e, true));
-}
-
 /* Take a call that begins. Returns the state of its row. */
 static uint8_t follow_enter(struct follow *f, const struct event *e, const struct call *call,
 			    enum follow_role role, bool match)
@@ -748,18 +733,24 @@ static uint8_t follow_enter(struct follow *f, const struct event *e, const struc
 	struct follow_call *c = call->data;
 	uint32_t task = follow_task_of(f, e->lane);
 	struct follow_task *t = &f->tasks[task];
+	enum follow_syscall is = role == FOLLOW_SYSCALL ? follow_syscall(f, e) : SYSCALL_OTHER;
 	bool numbered = e->type->flags & TYPE_CALL_NUMBER, followed;
 	uint64_t async = numbered ? follow_async(f, e) : 0;
+	uint32_t pipe = is == SYSCALL_READS || is == SYSCALL_WRITES
+				? follow_pipe_of(f, e, is == SYSCALL_READS)
+				: 0;
 
 	/* the thread waits for other work */
-	if (role == FOLLOW_SYSCALL && follow_waits(f, e))
+	if (is == SYSCALL_WAITS || (is == SYSCALL_READS && pipe))
 		t->awake = 0;
+	f->has_links |= pipe != 0;
 	*c = (struct follow_call){.block = block_queue_next(&f->widening.queue),
 				  .row = f->row,
 				  .task = task,
 				  .undecided = true,
 				  .inside = follow_has_inside(e->type),
 				  .async = async,
+				  .pipe = pipe,
 				  .link = async};
 	c->strong = match || follow_reached(f) || (c->inside && (t->strong || t->next)) ||
 		    (async && follow_has_link(f, async)) ||
@@ -774,7 +765,7 @@ static uint8_t follow_enter(struct follow *f, const struct event *e, const struc
 		if (role == FOLLOW_SPAN)
 			follow_add_link(f, follow_span(f, e, "span_id"));
 	}
-	if (role == FOLLOW_SYSCALL && follow_syscall(f, e) == SYSCALL_WRITES)
+	if (pipe && is == SYSCALL_WRITES)
 		follow_write(f, e, c);
 	if (followed) {
 		if (f->callers && s)
@@ -791,7 +782,7 @@ static uint8_t follow_enter(struct follow *f, const struct event *e, const struc
 
 /* Take a call that ends. Returns the state of its row. */
 static uint8_t follow_leave(struct follow *f, const struct event *e, const struct call *call,
-			    enum follow_role role, bool match)
+			    bool match)
 {
 	const struct stack *s = call->on;
 	struct follow_call *c = call->data;
@@ -799,10 +790,9 @@ static uint8_t follow_leave(struct follow *f, const struct event *e, const struc
 
 	if (follow_reached(f) && c->undecided)
 		follow_call(f, c);
-	if (role == FOLLOW_SYSCALL && c->pipe)
+	if (c->pipe && follow_syscall(f, e) == SYSCALL_WRITES) {
 		follow_written(f, e, c);
-	else if (role == FOLLOW_SYSCALL && follow_syscall(f, e) == SYSCALL_READS &&
-		 (follow_read(f, e) || c->followed)) {
+	} else if (c->pipe && (follow_read(f, e, c) || c->followed)) {
 		follow_call(f, c);
 		got = true;
 	}
@@ -878,7 +868,7 @@ static uint8_t follow_take(struct follow *f, const struct event *e, bool match)
 			       ? match ? ROW_KEEP : ROW_LEFT_OUT
 			       : follow_event(f, e, task, role, match);
 	state = got == CALLS_ENTER ? follow_enter(f, e, &call, role, match)
-				   : follow_leave(f, e, &call, role, match);
+				   : follow_leave(f, e, &call, match);
 	if (role == FOLLOW_OUT)
 		follow_leads(f, e, role, state == ROW_KEEP);
 	return state;

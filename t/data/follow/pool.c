@@ -23,6 +23,7 @@ struct queue {
 #define TRACED __attribute__((noinline))
 
 static struct queue work[2] = {EMPTY, EMPTY}, answers = EMPTY;
+static volatile int answered; /* the last request that has its answer */
 
 TRACED static void nap(long ns)
 {
@@ -64,6 +65,7 @@ TRACED static int take(struct queue *q)
 TRACED static void answer(int id)
 {
 	note(id, "answer");
+	answered = id;
 }
 
 TRACED static void handle(int id)
@@ -101,9 +103,12 @@ int main(void)
 	pthread_create(&t[1], NULL, worker, &work[1]);
 	pthread_create(&t[2], NULL, writer, &answers);
 	nap(20000000);
-	for (int id = 1; id <= 12; id++) {
+	for (int id = 1; id <= 6; id++) {
 		request(id);
-		nap(5000000);
+		while (answered < id)
+			nap(1000000);
+		/* all threads are asleep again */
+		nap(10000000);
 	}
 	put(&work[0], -1);
 	put(&work[1], -1);
