@@ -158,8 +158,8 @@ struct rows_in {
 	bool has_from, draining, has_pending;
 	bool closes;   /* calls waited when the last row was read, which may be around them */
 	bool next_end; /* the end of a call is written next */
-	uint64_t in_now, in_later; /* rows in them that wait */
-	struct sorter_key pending; /* of the record in waiting */
+	uint64_t now_rows, later_rows; /* rows in them that wait */
+	struct sorter_key pending;     /* of the record in waiting */
 	struct buffer waiting;
 	uint64_t serial;
 	struct complete_calls completes;
@@ -188,37 +188,41 @@ static bool in_has_type(const struct rows_in *r, uint32_t name)
 	       intern_find(&r->kinds_known, &key, sizeof key) != INTERN_NONE;
 }
 
+/* Get the kind of a row that does not name one. */
+static enum type_kind in_kind_of(const struct rows_in *r, const struct in_row *row)
+{
+	if (table_row_has(row, IN_DUR))
+		return KIND_ENTER;
+	if (table_row_has(row, IN_STACK)) {
+		bool event = r->table.of_trencode && table_row_has(row, IN_TYPE) &&
+			     !table_row_has(row, IN_WEIGHT);
+
+		return event ? KIND_INSTANT : KIND_SAMPLE;
+	}
+	return table_row_has(row, IN_VALUE) ? KIND_COUNTER : KIND_INSTANT;
+}
+
 /* Set what the row is, and its name. */
-static void in_complete(struct rows_in *r)
+static void in_set_kind_and_name(struct rows_in *r)
 {
 	struct in_row *row = &r->table.row;
-	bool dur = table_row_has(&r->table.row, IN_DUR);
+	uint32_t *name = &row->texts[IN_NAME - IN_NAME], *type = &row->texts[IN_TYPE - IN_NAME];
 
 	if (row->kind == KIND_COUNT)
-		row->kind = dur ? KIND_ENTER
-			    : table_row_has(&r->table.row, IN_STACK)
-				    ? table_row_has(&r->table.row, IN_TYPE) &&
-						      !table_row_has(&r->table.row, IN_WEIGHT) &&
-						      r->table.own
-					      ? KIND_INSTANT
-					      : KIND_SAMPLE
-			    : table_row_has(&r->table.row, IN_VALUE) ? KIND_COUNTER
-								     : KIND_INSTANT;
-	if (row->kind == KIND_ENTER && !dur)
+		row->kind = (uint8_t)in_kind_of(r, row);
+	if (row->kind == KIND_ENTER && !table_row_has(row, IN_DUR))
 		row->kind = KIND_INSTANT;
 	if (row->kind == KIND_SAMPLE && row->frame) {
-		if (!table_row_text(&r->table.row, IN_TYPE))
-			row->texts[IN_TYPE - IN_NAME] = table_row_text(&r->table.row, IN_NAME);
-		row->texts[0] = row->frame;
+		if (!*type)
+			*type = *name;
+		*name = row->frame;
 	}
-	if (!table_row_text(&r->table.row, IN_NAME))
-		row->texts[0] = table_row_text(&r->table.row, IN_TYPE) || r->typed
-					? table_row_text(&r->table.row, IN_TYPE)
-					: r->texts_row;
-	if (!table_row_text(&r->table.row, IN_TYPE) && !r->typed)
-		row->texts[IN_TYPE - IN_NAME] = row->kind == KIND_ENTER		? r->texts_call
-						: in_has_type(r, row->texts[0]) ? row->texts[0]
-										: r->texts_row;
+	if (!*name)
+		*name = *type || r->typed ? *type : r->texts_row;
+	if (!*type && !r->typed)
+		*type = row->kind == KIND_ENTER ? r->texts_call
+			: in_has_type(r, *name) ? *name
+						: r->texts_row;
 }
 
 /* Find what was looked up for a key, whose last number says what it is of and is not 0. Returns
@@ -455,8 +459,8 @@ static int in_second_key(struct rows_in *r, const struct in_record *record, uint
 
 		t->latest = last > t->latest ? last : t->latest;
 	}
-	if (!r->table.own || r->mixed || record->kind != KIND_ENTER || !record->has_depth) {
-		*key = !r->table.own		       ? UINT64_MAX - record->dur
+	if (!r->table.of_trencode || r->mixed || record->kind != KIND_ENTER || !record->has_depth) {
+		*key = !r->table.of_trencode	       ? UINT64_MAX - record->dur
 		       : r->mixed && record->has_depth ? record->depth
 						       : first << IN_KEY_DEPTH | IN_FRAMES_MOST;
 		return 0;
@@ -485,7 +489,7 @@ static void in_note_inside(struct rows_in *r, const struct in_record *record)
 	r->closes = r->inside > 0;
 	if (record->kind != KIND_ENTER || record->nesting == IN_OF_NONE)
 		return;
-	if (!r->table.own) {
+	if (!r->table.of_trencode) {
 		r->inside++;
 		return;
 	}
@@ -516,9 +520,9 @@ static bool in_has_location(const struct rows_in *r)
 	if (r->table.values.size || table_row_text(&r->table.row, IN_FILE))
 		return true;
 	if (row->kind == KIND_ENTER)
-		return !r->table.own || name != r->texts_unknown;
+		return !r->table.of_trencode || name != r->texts_unknown;
 	return name != table_row_text(&r->table.row, IN_TYPE) ||
-	       (row->kind == KIND_SAMPLE && (!r->table.own || row->frame));
+	       (row->kind == KIND_SAMPLE && (!r->table.of_trencode || row->frame));
 }
 
 /* Declare a type of rows. 0: out of memory. */
@@ -611,7 +615,7 @@ static int in_make_record(struct rows_in *r, struct sorter_key *key)
 	const struct in_row *row = &r->table.row;
 	struct in_record record = {0};
 
-	in_complete(r);
+	in_set_kind_and_name(r);
 	record.kind = row->kind;
 	record.dur = row->dur;
 	if (record.kind == KIND_SAMPLE)
@@ -629,7 +633,7 @@ static int in_make_record(struct rows_in *r, struct sorter_key *key)
 	record.depth = (uint16_t)row->depth;
 	record.timed = row->timed;
 	record.error = row->error;
-	record.in_args = row->in_args || (r->table.own && table_row_has(row, IN_STACK) &&
+	record.in_args = row->in_args || (r->table.of_trencode && table_row_has(row, IN_STACK) &&
 					  table_column_of_role(&r->table, IN_ARGS));
 	r->waiting.size = 0;
 	if (in_record_function(r, &record) || buffer_zero(&r->waiting, sizeof record) ||
@@ -770,7 +774,7 @@ static bool in_overlaps(struct rows_in *r, const struct in_record *record,
 	}
 	if (!top || (deeper && !complete_calls_overlap(&r->completes, end, top->limit, false)))
 		return false;
-	r->crossing += r->table.own && record->has_depth;
+	r->crossing += r->table.of_trencode && record->has_depth;
 	return true;
 }
 
@@ -841,8 +845,8 @@ static int in_enter(struct rows_in *r, const struct in_record *record, uint32_t 
 		return -1;
 	s = in_stack(t, end.kernel);
 	/* of one time, ends are in the order of the rows of trencode, else in that of a stack */
-	end.serial =
-		r->table.own && !r->mixed ? UINT64_MAX - record->serial : ++r->completes.serial;
+	end.serial = r->table.of_trencode && !r->mixed ? UINT64_MAX - record->serial
+						       : ++r->completes.serial;
 	end.depth = (uint32_t)s->depth;
 	limit = s->depth ? s->frames[s->depth - 1].limit : UINT64_MAX;
 	end.overlaps = in_overlaps(r, record, &end);
@@ -1030,8 +1034,8 @@ static int in_drain(struct rows_in *r, struct error *e)
 		r->from += IN_SECOND;
 		r->floor = r->from;
 	}
-	r->in_now = 0;
-	if (!r->table.own && !r->in_later)
+	r->now_rows = 0;
+	if (!r->table.of_trencode && !r->later_rows)
 		r->inside = 0;
 	return sorter_finish(&r->now, e);
 }
@@ -1044,10 +1048,10 @@ static void in_next_second(struct rows_in *r)
 	sorter_clear(&written);
 	r->now = r->later;
 	r->later = written;
-	r->in_now = r->in_later;
-	r->in_later = 0;
+	r->now_rows = r->later_rows;
+	r->later_rows = 0;
 	/* calls that waited for the call around them may be later than this second */
-	if (r->has_from && r->in_now && r->last_later - r->from >= IN_SECOND)
+	if (r->has_from && r->now_rows && r->last_later - r->from >= IN_SECOND)
 		r->from = r->last_later - IN_SECOND + 1;
 	r->last_later = 0;
 	r->draining = false;
@@ -1056,7 +1060,7 @@ static void in_next_second(struct rows_in *r)
 /* Add the record that waits to those of the present second, or of the next. */
 static int in_add(struct rows_in *r, bool later, struct error *e)
 {
-	*(later ? &r->in_later : &r->in_now) += 1;
+	*(later ? &r->later_rows : &r->now_rows) += 1;
 	return sorter_add(later ? &r->later : &r->now, r->pending, r->waiting.data, r->waiting.size,
 			  e);
 }
@@ -1069,7 +1073,7 @@ static int in_admit(struct rows_in *r, struct error *e)
 
 	if (r->sorts)
 		return in_add(r, false, e);
-	if (!r->has_from || (!r->in_now && !r->in_later && key.time >= r->from + IN_SECOND)) {
+	if (!r->has_from || (!r->now_rows && !r->later_rows && key.time >= r->from + IN_SECOND)) {
 		r->has_from = true;
 		r->from = key.time > IN_SECOND ? key.time - IN_SECOND : 0;
 	}
@@ -1083,7 +1087,7 @@ static int in_admit(struct rows_in *r, struct error *e)
 			     "before it; sort all rows with --sort");
 		return 0;
 	}
-	if (key.time - r->from >= 2 * IN_SECOND && !(r->table.own && r->closes))
+	if (key.time - r->from >= 2 * IN_SECOND && !(r->table.of_trencode && r->closes))
 		return 1;
 	if (key.time - r->from >= IN_SECOND)
 		r->last_later = key.time > r->last_later ? key.time : r->last_later;
@@ -1105,7 +1109,7 @@ static int in_take_row(struct rows_in *r, struct error *e)
  */
 static int in_release(struct rows_in *r, struct error *e)
 {
-	bool held = r->in_now || r->in_later || r->completes.count;
+	bool held = r->now_rows || r->later_rows || r->completes.count;
 	const struct input_lines *l = &r->table.lines;
 
 	if (held && !r->has_from)
@@ -1159,7 +1163,8 @@ static bool in_ends_before(const struct rows_in *r, const struct sorter_record *
 	const struct in_frame *f =
 		r->completes.count ? in_frame_of(r, &r->completes.heap[0]) : NULL;
 
-	return !f || r->mixed || !r->table.own || f->serial < next->key.second >> IN_KEY_DEPTH;
+	return !f || r->mixed || !r->table.of_trencode ||
+	       f->serial < next->key.second >> IN_KEY_DEPTH;
 }
 
 /* Declare the ends of the threads whose last calls have no return. */
@@ -1199,7 +1204,7 @@ static int in_advance(struct rows_in *r, struct error *e)
 			break;
 		}
 		/* no row before r->floor follows */
-		if (end < r->floor || (r->ended && !r->in_later)) {
+		if (end < r->floor || (r->ended && !r->later_rows)) {
 			r->next_end = true;
 			time = end;
 			break;
@@ -1263,13 +1268,14 @@ static int in_choose_clock(struct rows_in *r, struct error *e)
 	in->has_wall = !in->ticks && r->table.row.time >= IN_WALL;
 	if (in->has_wall)
 		in->clock_name = "wall";
-	r->typed = r->table.own && table_column_of_role(&r->table, IN_TYPE);
+	r->typed = r->table.of_trencode && table_column_of_role(&r->table, IN_TYPE);
 	/* a file of samples is read to its end first: all their types are known then; with ends,
 	 * rows may be in their order */
 	r->sorts = in->decoding->sort ||
-		   (!in->file.live && (r->table.own || table_column_of_role(&r->table, IN_END) ||
-				       table_column_of_role(&r->table, IN_STACK) ||
-				       table_column_of_role(&r->table, IN_WEIGHT)));
+		   (!in->file.live &&
+		    (r->table.of_trencode || table_column_of_role(&r->table, IN_END) ||
+		     table_column_of_role(&r->table, IN_STACK) ||
+		     table_column_of_role(&r->table, IN_WEIGHT)));
 	return merge_choose_clock(in, e);
 }
 

@@ -28,9 +28,9 @@
 #include "common/value/units.h"
 
 enum {
-	IN_CELL_LINES = 1 << 20, /* bytes of a record of several lines */
-	IN_LOOK = 8 << 20,	 /* bytes that decide the types of the columns of csv */
-	IN_LOOK_MS = 1000,	 /* the same of a pipe: ms */
+	IN_CELL_LINES = 1 << 20,  /* bytes of a record of several lines */
+	IN_FORMS_BYTES = 8 << 20, /* bytes that decide the types of the columns of csv */
+	IN_FORMS_MS = 1000,	  /* the same of a pipe: ms */
 };
 
 static const char *const in_names[IN_ROLES] = {
@@ -404,11 +404,11 @@ static bool in_unit(struct in_column *c, char *unit)
 	char *after;
 
 	if (c->role == IN_FIELD) {
-		c->form = !strcmp(unit, "int")	  ? IN_INT
-			  : !strcmp(unit, "real") ? IN_REAL
-			  : !strcmp(unit, "text") ? IN_TEXT
-						  : IN_ANY;
-		return c->form != IN_ANY;
+		c->form = !strcmp(unit, "int")	  ? IN_VALUE_INT
+			  : !strcmp(unit, "real") ? IN_VALUE_REAL
+			  : !strcmp(unit, "text") ? IN_VALUE_TEXT
+						  : IN_VALUE_ANY;
+		return c->form != IN_VALUE_ANY;
 	}
 	if (c->role != IN_TIME && c->role != IN_DUR && c->role != IN_END)
 		return false;
@@ -461,7 +461,7 @@ static enum in_role in_role_of(const char *name, size_t n)
 	return (enum in_role)i;
 }
 
-static bool in_is_in_map(const struct in_column *c, size_t n, uint32_t name)
+static bool in_map_has_name(const struct in_column *c, size_t n, uint32_t name)
 {
 	while (n && c[n - 1].name != name)
 		n--;
@@ -498,8 +498,8 @@ static int in_map_add(struct rows_table *r, char **at, char *end, struct error *
 					   "%d/%b/%Y:%H:%M:%S %z"
 				 : c.role == IN_DUR ? "there are s, ms, us, ns and ticks"
 						    : "times and fields have one");
-	if (in_is_in_map(r->maps, r->nmaps, c.name) ||
-	    in_is_in_map(r->constants, r->nconstants, c.name))
+	if (in_map_has_name(r->maps, r->nmaps, c.name) ||
+	    in_map_has_name(r->constants, r->nconstants, c.name))
 		return error_set(e, NULL, NO_OFFSET, "--map has %s twice", item);
 	if (constant) {
 		if (ARRAY_GROW(r->constants, r->constants_capacity, r->nconstants))
@@ -532,7 +532,7 @@ static int in_map_parse(struct rows_table *r, const char *map, struct error *e)
 /* --- columns --- */
 
 /* Test whether --map gives a role to a column, or a constant. */
-static bool in_is_mapped(const struct rows_table *r, enum in_role role)
+static bool in_map_has_role(const struct rows_table *r, enum in_role role)
 {
 	for (size_t i = 0; i < r->nmaps; i++)
 		if (r->maps[i].role == role)
@@ -588,7 +588,7 @@ static void in_role_by_name(struct rows_table *r, struct in_column *c)
 	enum in_role role = in_role_of(c->text, c->size);
 
 	if (role < IN_ROLES) {
-		c->role = in_is_mapped(r, role) ? IN_FIELD : role;
+		c->role = in_map_has_role(r, role) ? IN_FIELD : role;
 		c->times.scale = 1;
 		c->times.named = true;
 		return;
@@ -614,7 +614,8 @@ static void in_role_by_name(struct rows_table *r, struct in_column *c)
 }
 
 /* Get the column of a name, which may be new. NULL: out of memory, or too many (then *most). */
-static struct in_column *in_column(struct rows_table *r, const char *text, size_t n, bool *most)
+static struct in_column *in_find_or_add_column(struct rows_table *r, const char *text, size_t n,
+					       bool *most)
 {
 	uint32_t *number;
 	struct in_column c = {.role = IN_FIELD, .size = n};
@@ -671,7 +672,7 @@ static const struct in_column *in_example(const struct rows_table *r, const char
 }
 
 /* Test for the columns of trencode, of which --map may say that times are in ticks. */
-static bool in_is_own(struct rows_table *r)
+static bool in_is_of_trencode(struct rows_table *r)
 {
 	const struct in_column *dur = table_column_of_role(r, IN_DUR);
 	bool depth = table_column_of_role(r, IN_DEPTH);
@@ -688,7 +689,7 @@ static int in_check_columns(struct rows_table *r, struct error *e)
 	static const char *const times[] = {"time", "ts", "date", "start", "stamp", "at", NULL};
 	static const char *const names[] = {"name", "op", "msg", "message", "event", NULL};
 	const struct in_column *time = in_example(r, times), *name = in_example(r, names);
-	bool has_time = in_is_mapped(r, IN_TIME) || in_is_mapped(r, IN_END);
+	bool has_time = in_map_has_role(r, IN_TIME) || in_map_has_role(r, IN_END);
 	char list[300];
 
 	in_list_columns(r, list, sizeof list);
@@ -793,13 +794,14 @@ static int in_put_field(struct rows_table *r, struct in_column *c, const struct 
 	struct buffer *b = &r->values;
 	struct text_span s = {cell->text, cell->text + cell->size};
 	int64_t whole;
-	bool number = cell->token == JSON_NUMBER || (c->form == IN_INT || c->form == IN_REAL);
+	bool number =
+		cell->token == JSON_NUMBER || (c->form == IN_VALUE_INT || c->form == IN_VALUE_REAL);
 	bool integer = number && in_integer(s, &whole);
 	size_t at;
 	int failed;
 
 	/* a column beside args, which has it, too */
-	if (r->own && c->name == r->texts_return && r->row.has_return)
+	if (r->of_trencode && c->name == r->texts_return && r->row.has_return)
 		return 0;
 	if (in_value_begin(r, c->name, &at))
 		return -1;
@@ -813,12 +815,12 @@ static int in_put_field(struct rows_table *r, struct in_column *c, const struct 
 		if (buffer_append(&r->path, cell->text, cell->size) || buffer_u8(&r->path, 0))
 			return -1;
 		number = cell->size && json_is_number((const char *)r->path.data) &&
-			 (c->form == IN_REAL || cell->size > 18 || integer) &&
+			 (c->form == IN_VALUE_REAL || cell->size > 18 || integer) &&
 			 !in_is_beyond((const char *)r->path.data);
 		r->unlike += !number;
 		failed = number ? json_put_number(b, (const char *)r->path.data, cell->size)
 				: value_put_bytes(b, VALUE_STRING, cell->text, cell->size);
-	} else if (cell->token == JSON_STRING || (c->form == IN_TEXT && number)) {
+	} else if (cell->token == JSON_STRING || (c->form == IN_VALUE_TEXT && number)) {
 		failed = value_put_bytes(b, VALUE_STRING, cell->text, cell->size);
 	} else if (cell->token == JSON_NUMBER) {
 		failed = json_put_number(b, cell->text, cell->size);
@@ -1065,13 +1067,14 @@ static struct in_column *in_key_column(struct rows_table *r, const struct json_r
 				       const char *prefix, bool *most)
 {
 	if (!prefix)
-		return in_column(r, (const char *)json->text.data, json->text.size, most);
+		return in_find_or_add_column(r, (const char *)json->text.data, json->text.size,
+					     most);
 	r->path.size = 0;
 	*most = false;
 	if (buffer_puts(&r->path, prefix) || buffer_u8(&r->path, '.') ||
 	    buffer_append(&r->path, json->text.data, json->text.size))
 		return NULL;
-	return in_column(r, (const char *)r->path.data, r->path.size, most);
+	return in_find_or_add_column(r, (const char *)r->path.data, r->path.size, most);
 }
 
 /* Read the members of an object, whose '{' was read. Returns 1: they are no JSON. */
@@ -1406,7 +1409,7 @@ static int in_read_header(struct rows_table *r, struct error *e)
 		bool most;
 		struct text_span name = span_trim(
 			(struct text_span){r->cells[i].text, r->cells[i].text + r->cells[i].size});
-		struct in_column *c = in_column(r, name.at, span_size(name), &most);
+		struct in_column *c = in_find_or_add_column(r, name.at, span_size(name), &most);
 
 		if (!c || ARRAY_REACH(r->order, r->order_capacity, i))
 			return error_no_memory(e);
@@ -1422,7 +1425,7 @@ static int in_read_header(struct rows_table *r, struct error *e)
 
 /* Take the cells of a line into account for the types of the columns. *inside: the line is in a
  * record of several lines, which is left out. */
-static void in_look_line(struct rows_table *r, const char *line, size_t n, bool *inside)
+static void in_note_forms(struct rows_table *r, const char *line, size_t n, bool *inside)
 {
 	enum in_split_status status = IN_OPEN_QUOTE;
 
@@ -1436,7 +1439,7 @@ static void in_look_line(struct rows_table *r, const char *line, size_t n, bool 
 		char text[64];
 		int64_t whole;
 
-		if (c->form != IN_ANY || c->looked_text || !cell->size)
+		if (c->form != IN_VALUE_ANY || c->looked_text || !cell->size)
 			continue;
 		c->any = true;
 		if (in_integer((struct text_span){cell->text, cell->text + cell->size}, &whole) &&
@@ -1455,14 +1458,14 @@ static void in_look_line(struct rows_table *r, const char *line, size_t n, bool 
 }
 
 /* The place of a file that is read beforehand. */
-struct in_look_at {
+struct in_ahead {
 	int fd;
 	uint64_t at;
 };
 
-static ssize_t in_look_read(void *ctx, void *to, size_t n, struct error *e)
+static ssize_t in_read_ahead(void *ctx, void *to, size_t n, struct error *e)
 {
-	struct in_look_at *l = ctx;
+	struct in_ahead *l = ctx;
 	ssize_t got = io_read_at(l->fd, to, n, l->at);
 
 	(void)e;
@@ -1471,41 +1474,42 @@ static ssize_t in_look_read(void *ctx, void *to, size_t n, struct error *e)
 }
 
 /* Look at the first 8 MiB of a file: they need not be in memory. */
-static int in_look_file(struct rows_table *r, struct error *e)
+static int in_note_file(struct rows_table *r, struct error *e)
 {
 	size_t have = r->lines.data.size - r->lines.begin, n;
-	struct in_look_at at = {r->input->fd, (uint64_t)lseek(r->input->fd, 0, SEEK_CUR) - have};
-	struct input_lines look = {.source = {in_look_read, &at}};
+	struct in_ahead at = {r->input->fd, (uint64_t)lseek(r->input->fd, 0, SEEK_CUR) - have};
+	struct input_lines look = {.source = {in_read_ahead, &at}};
 	bool inside = false;
 	const char *text;
 	int got = 0;
 
-	while (look.next < IN_LOOK && (got = input_lines_next(&look, r->input, &text, &n, e)) > 0)
-		in_look_line(r, text, n, &inside);
+	while (look.next < IN_FORMS_BYTES &&
+	       (got = input_lines_next(&look, r->input, &text, &n, e)) > 0)
+		in_note_forms(r, text, n, &inside);
 	input_lines_free(&look);
 	return got < 0 ? -1 : 0;
 }
 
 /* Read the first 8 MiB, or what a pipe gives in a second, and look at their values. */
-static int in_look_pipe(struct rows_table *r, struct error *e)
+static int in_note_pipe(struct rows_table *r, struct error *e)
 {
 	struct input_lines *l = &r->lines;
 	struct pollfd p = {.fd = r->input->fd, .events = POLLIN};
 	struct timespec start, now;
 	const char *at, *end, *next;
-	int left = IN_LOOK_MS;
+	int left = IN_FORMS_MS;
 	bool inside = false;
 
 	clock_gettime(CLOCK_MONOTONIC, &start);
-	while (!l->ended && l->data.size - l->begin < IN_LOOK && left > 0) {
+	while (!l->ended && l->data.size - l->begin < IN_FORMS_BYTES && left > 0) {
 		if (l->begun && r->input->file.live && poll(&p, 1, left) == 0)
 			break;
 		if (input_lines_fill(l, r->input, l->data.size - l->begin + 1, e))
 			return -1;
 		clock_gettime(CLOCK_MONOTONIC, &now);
 		if (r->input->file.live)
-			left = IN_LOOK_MS - (int)((now.tv_sec - start.tv_sec) * 1000 +
-						  (now.tv_nsec - start.tv_nsec) / 1000000);
+			left = IN_FORMS_MS - (int)((now.tv_sec - start.tv_sec) * 1000 +
+						   (now.tv_nsec - start.tv_nsec) / 1000000);
 	}
 	at = (const char *)l->data.data + l->begin;
 	end = (const char *)l->data.data + l->data.size;
@@ -1514,31 +1518,34 @@ static int in_look_pipe(struct rows_table *r, struct error *e)
 		if (!next && !l->ended)
 			break;
 		next = next ? next : end;
-		in_look_line(r, at, (size_t)(next - at) - (next > at && next[-1] == '\r'), &inside);
+		in_note_forms(r, at, (size_t)(next - at) - (next > at && next[-1] == '\r'),
+			      &inside);
 	}
 	return 0;
 }
 
 /* Find the types of the fields by their first values. */
-static int in_look(struct rows_table *r, struct error *e)
+static int in_find_forms(struct rows_table *r, struct error *e)
 {
-	if (input_is_file(r->input->fd) ? in_look_file(r, e) : in_look_pipe(r, e))
+	if (input_is_file(r->input->fd) ? in_note_file(r, e) : in_note_pipe(r, e))
 		return -1;
 	for (size_t i = 0; i < r->ncolumns; i++) {
 		struct in_column *c = &r->columns[i];
 
-		if (c->form == IN_ANY && c->any)
-			c->form = c->looked_text ? IN_TEXT : c->looked_real ? IN_REAL : IN_INT;
+		if (c->form == IN_VALUE_ANY && c->any)
+			c->form = c->looked_text   ? IN_VALUE_TEXT
+				  : c->looked_real ? IN_VALUE_REAL
+						   : IN_VALUE_INT;
 	}
 	return 0;
 }
 
 /* Test whether the type of a column depends on its values. */
-static bool in_needs_look(const struct rows_table *r)
+static bool in_needs_forms(const struct rows_table *r)
 {
 	for (size_t i = 0; i < r->ncolumns; i++)
 		if ((r->columns[i].role == IN_FIELD || r->columns[i].role == IN_VALUE) &&
-		    r->columns[i].form == IN_ANY)
+		    r->columns[i].form == IN_VALUE_ANY)
 			return true;
 	return false;
 }
@@ -1704,8 +1711,8 @@ static int in_begin_delimited(struct rows_table *r, struct error *e)
 	if (r->norder && (in_check_columns(r, e) || in_check_map(r, e)))
 		return -1;
 	r->checked = true;
-	r->own = in_is_own(r);
-	return in_needs_look(r) ? in_look(r, e) : 0;
+	r->of_trencode = in_is_of_trencode(r);
+	return in_needs_forms(r) ? in_find_forms(r, e) : 0;
 }
 
 /* Check the columns by the rows up to the first with a time. */
@@ -1714,7 +1721,7 @@ static int in_check_first(struct rows_table *r, struct error *e)
 	if (!r->checked && in_check_columns(r, e))
 		return -1;
 	r->checked = true;
-	r->own = in_is_own(r);
+	r->of_trencode = in_is_of_trencode(r);
 	return in_check_units(r, e);
 }
 

@@ -63,12 +63,12 @@ struct in_times {
 	const char *after;   /* what follows %f in the pattern, the fraction; NULL: none */
 };
 
-enum in_form { IN_ANY, IN_INT, IN_REAL, IN_TEXT };
+enum in_value { IN_VALUE_ANY, IN_VALUE_INT, IN_VALUE_REAL, IN_VALUE_TEXT };
 
 /* A column, or a constant of --map. */
 struct in_column {
 	enum in_role role;
-	enum in_form form;     /* of a field */
+	enum in_value form;    /* of a field */
 	bool looked_text, any; /* csv: values that were looked at */
 	bool looked_real;
 	uint32_t name;	  /* string of the writer: of the field */
@@ -102,7 +102,9 @@ struct rows_table {
 	struct writer *w;
 	struct input_lines lines;
 	enum in_format format;
-	bool own;     /* the columns are those of trencode */
+	/* the columns are those of trencode: rows come in the order of their ends, and have
+	 * nestings */
+	bool of_trencode;
 	bool checked; /* the columns are known to have a time */
 	bool begun;   /* a row was read */
 	struct in_column *columns;
