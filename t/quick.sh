@@ -32,6 +32,9 @@ other_names() {
 		cmd/trstat/@(main|run|statistics).*	stat stat_views stat_alarm
 		cmd/trstat/@(histogram|prom|timeline|tree).*	stat_views stat_interval
 		cmd/trstat/summary.*	merge
+		cmd/trstat/why.*	why
+		common/scheduling/waits.*	why
+		common/pairs/why.*	why
 		cmd/trfilter/call_filter.*	filter_calls filter_keeps
 		cmd/trfilter/follow.*	follow
 		cmd/trfilter/@(block_queue|left_out).*	filter_keeps filter_segments

@@ -24,6 +24,7 @@
 #include "common/util/text.h"
 #include "common/value/argument.h"
 #include "common/value/value_text.h"
+#include "common/util/text.h"
 
 /* --- fields, operands, and their evaluation --- */
 

@@ -15,6 +15,8 @@
 #include "common/util/buffer.h"
 #include "common/value/moment.h"
 
+struct text;
+
 /* --- what happens to a row --- */
 
 /*

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "cmd/trstat/run.h"
+#include "cmd/trstat/statistics.h"
 #include "cmd/trstat/summary.h"
 #include "cmd/trstat/table.h"
 #include "common/expr/expression.h"

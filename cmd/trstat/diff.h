@@ -9,7 +9,6 @@
 #include <stdint.h>
 
 #include "cmd/trstat/run.h"
-#include "cmd/trstat/statistics.h"
 #include "common/cli/stage.h"
 #include "common/util/significance.h"
 

@@ -10,7 +10,6 @@
 
 #include "cmd/trstat/diff.h"
 #include "cmd/trstat/run.h"
-#include "cmd/trstat/summary.h"
 #include "common/cli/program.h"
 #include "common/util/screen.h"
 
@@ -42,6 +41,7 @@ enum {
 	OPT_WALL,
 	OPT_SLOWEST,
 	OPT_UNPAIRED,
+	OPT_WHY,
 	OPT_DIFF,
 	OPT_THRESHOLD,
 	OPT_TITLE,
@@ -68,8 +68,10 @@ static const struct option_row command_line_rows[] = {
 	{'n', "limit", "N",
 	 "show the first N rows; 0 shows all\n(default: 50 on a terminal, else all)", NULL},
 	{'t', "to", "FORMAT",
-	 "table (default), tsv, csv, json, ndjson, prom or svg\n(with --diff: a flame graph)",
-	 "table tsv csv json ndjson prom svg"},
+	 "table (default), tsv, csv, json, ndjson, prom, svg\n(with --diff: a flame graph) or "
+	 "folded "
+	 "(with --why)",
+	 "table tsv csv json ndjson prom svg folded"},
 	{OPT_WHERE, "where", "EXPR",
 	 "count only calls, events and pairs for which EXPR\nis true (their times are those of the "
 	 "whole "
@@ -113,6 +115,10 @@ static const struct option_row command_line_rows[] = {
 	 "with both events)",
 	 NULL},
 	{OPT_UNPAIRED, "unpaired", NULL, "with --pair: show the first events without a second\none",
+	 NULL},
+	{OPT_WHY, "why", "EXPR",
+	 "show whom the calls, or the threads, for which EXPR\nis true waited for: their critical "
+	 "path",
 	 NULL},
 	{OPTION_HEADING, NULL, NULL, "Two traces or many runs, each a stream or a summary:", NULL},
 	{OPT_DIFF, "diff", NULL,
@@ -244,6 +250,7 @@ static int command_line_option(void *ctx, int key, const char *arg, struct error
 	case OPT_WALL: s->wall = true; return 0;
 	case OPT_SLOWEST: return set_view(s, VIEW_SLOWEST, "slowest", arg, e);
 	case OPT_UNPAIRED: return set_view(s, VIEW_UNPAIRED, "unpaired", NULL, e);
+	case OPT_WHY: return set_view(s, VIEW_WHY, "why", arg, e);
 	case OPT_PAIR:
 	case OPT_COVER: return set_pair(s, key == OPT_COVER, arg, e);
 	case OPT_FAIL_IF: return diff_fail_if(&o->diff, arg) ? 0 : add_condition(o, arg, e);
@@ -437,13 +444,9 @@ int main(int argc, char **argv)
 				line.alarms.count ? READS_ALL : query_reads_values(&query);
 		stage.alarm = line.alarms.count;
 		stage.one_axis = !line.settings.merge && query_has_times(&query);
-		stage.prints_times = stage.one_axis || line.settings.view == VIEW_SLOWEST;
-		if (line.settings.partial || line.settings.merge)
-			run_parts(&stage, &line.settings, &query, &line.alarms, argc, argv);
-		else if (line.settings.view == VIEW_SLOWEST && !line.settings.pair)
-			run_slowest(&stage, &query, &line.alarms);
-		else
-			run_events(&stage, &query, &line.alarms);
+		stage.prints_times = stage.one_axis || line.settings.view == VIEW_SLOWEST ||
+				     line.settings.view == VIEW_WHY;
+		run_query(&stage, &line.settings, &query, &line.alarms, argc, argv);
 	}
 	alarms_free(&line.alarms);
 	free(line.fail_if);

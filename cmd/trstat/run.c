@@ -16,10 +16,12 @@
 #include <string.h>
 #include <time.h>
 
+#include "cmd/trstat/statistics.h"
 #include "cmd/trstat/slowest.h"
 #include "cmd/trstat/summary.h"
 #include "cmd/trstat/timeline.h"
 #include "cmd/trstat/tree.h"
+#include "cmd/trstat/why.h"
 #include "common/expr/expression.h"
 #include "common/util/output.h"
 #include "common/util/screen.h"
@@ -196,7 +198,8 @@ int query_check_clocks(const struct query *q, const struct clocks *clocks, bool 
 	    (q->settings->view == VIEW_TIMELINE && check_timeline(q, clocks, e)) ||
 	    keys_check_clocks(&q->keys, clocks, e) ||
 	    pair_check_clocks(&q->pair, clocks->ticks, clocks->times, e) ||
-	    condition_check_clocks(&q->where, "--where", clocks, weights, e))
+	    condition_check_clocks(&q->where, q->settings->view == VIEW_WHY ? "--why" : "--where",
+				   clocks, weights, e))
 		return -1;
 	return 0;
 }
@@ -372,11 +375,12 @@ static int query_check_selection(const struct stat_settings *s, struct error *e)
 	const char *option = settings_selection(s);
 	bool slowest = s->view == VIEW_SLOWEST &&
 		       !(s->where && s->pair && !s->since.from && !s->until.from);
-	const char *other = slowest || s->view == VIEW_UNPAIRED ? s->view_option
-			    : s->partial			? "partial"
-			    : s->where && s->cover		? "cover"
-			    : !s->where && s->interval		? "interval"
-								: NULL;
+	const char *other = slowest || s->view == VIEW_UNPAIRED || s->view == VIEW_WHY
+				    ? s->view_option
+			    : s->partial	       ? "partial"
+			    : s->where && s->cover     ? "cover"
+			    : !s->where && s->interval ? "interval"
+						       : NULL;
 
 	if (!option || !other)
 		return 0;
@@ -388,15 +392,45 @@ static int query_check_selection(const struct stat_settings *s, struct error *e)
 			 option, other);
 }
 
+/* Parse the condition of --where or --why. */
 static int parse_where(struct query *q, struct error *e)
 {
-	if (!q->settings->where)
+	bool why = q->settings->view == VIEW_WHY;
+	const char *text = why ? q->settings->view_argument : q->settings->where;
+
+	if (!text)
 		return 0;
-	if (condition_parse_text(&q->where, q->settings->where, e))
+	if (condition_parse_text(&q->where, text, e))
 		return -1;
 	if (q->where.keys.needs & NEEDS_STACK)
-		return error_set(e, NULL, NO_OFFSET, "--where cannot test the stack; trfilter can");
+		return error_set(e, NULL, NO_OFFSET, "--%s cannot test the stack; trfilter can",
+				 why ? "why" : "where");
+	if (why && keys_state(&q->where.keys))
+		return error_set(e, NULL, NO_OFFSET,
+				 "--why cannot test '%s', the time in a state; trfilter can",
+				 keys_state(&q->where.keys));
 	return 0;
+}
+
+/* Refuse what has no effect on the paths of --why. */
+static int parse_why(struct query *q, struct error *e)
+{
+	const struct stat_settings *s = q->settings;
+	const char *other = s->keys	 ? "-g"
+			    : s->columns ? "-c"
+			    : s->sort	 ? "-s"
+			    : s->pair	 ? s->cover ? "--cover" : "--pair"
+					 : NULL;
+
+	if (other)
+		return error_set(e, NULL, NO_OFFSET, "%s does not go with --why", other);
+	if (s->partial || s->merge)
+		return error_set(
+			e, NULL, NO_OFFSET,
+			"--why does not go with --%s: a part of a trace does not know what "
+			"its threads waited for before",
+			s->partial ? "partial" : "merge");
+	return parse_keys(q, "", "", e) || columns_parse(&q->columns, "count", e);
 }
 
 /* Get the name of a key, of --where too, or of a column that is a state of calls, or NULL. */
@@ -517,6 +551,7 @@ int query_parse(struct query *q, const struct stat_settings *s, struct error *e)
 	case VIEW_TIMELINE: bad = parse_timeline(q, e); break;
 	case VIEW_SLOWEST: bad = parse_slowest(q, e); break;
 	case VIEW_UNPAIRED: bad = parse_list(q, e); break;
+	case VIEW_WHY: bad = parse_why(q, e); break;
 	}
 	bad = bad || (s->pair &&
 		      (query_pair_keys(q, &q->keys, e) || query_pair_keys(q, &q->where.keys, e)));
@@ -595,7 +630,8 @@ void query_free(struct query *q)
 
 enum reads_values query_reads_values(const struct query *q)
 {
-	return q->settings->view == VIEW_SLOWEST || q->settings->pair ||
+	return q->settings->view == VIEW_SLOWEST || q->settings->view == VIEW_WHY ||
+			       q->settings->pair ||
 			       (q->keys.needs | q->where.keys.needs) & NEEDS_EVENT ||
 			       q->columns.wanted.field_count
 		       ? READS_ALL
@@ -632,6 +668,8 @@ static int query_write(struct query *q, const struct table *t, struct text *out,
 	case VIEW_UNPAIRED:
 		if (pair_list_write(&q->pair_list, t, s->format, out))
 			return error_no_memory(e);
+		break;
+	case VIEW_WHY: break; /* why.h */
 	}
 	return 0;
 }
@@ -2315,7 +2353,7 @@ static int print_slowest(struct stage *stage, const struct query *q, struct slow
 }
 
 /* Conditions of --fail-if are counted at the same time. */
-void run_slowest(struct stage *stage, struct query *q, struct alarms *alarms)
+static void run_slowest(struct stage *stage, struct query *q, struct alarms *alarms)
 {
 	struct slowest s;
 	struct statistics st;
@@ -2360,7 +2398,8 @@ static bool run_has_rows(const struct query *q, const struct statistics *st)
 	return st->groups.count || q->where.root || q->settings->pair;
 }
 
-void run_events(struct stage *stage, struct query *q, struct alarms *alarms)
+/* Run tables, one or one for each interval, and the views that are made of groups. */
+static void run_events(struct stage *stage, struct query *q, struct alarms *alarms)
 {
 	struct statistics st;
 	struct counting counting = {stage, q, &st, alarms, NULL, false};
@@ -2441,8 +2480,9 @@ static void print_merged(struct stage *stage, struct query *q, struct summary *s
 		report_counts(stage, st, q);
 }
 
-void run_parts(struct stage *stage, struct stat_settings *settings, struct query *q,
-	       struct alarms *alarms, int argc, char **argv)
+/* Run --partial, --merge or both. With --merge q is made here. */
+static void run_parts(struct stage *stage, struct stat_settings *settings, struct query *q,
+		      struct alarms *alarms, int argc, char **argv)
 {
 	struct statistics *st = calloc(1, sizeof(*st));
 	struct summary sm = {.s = st, .asked = settings};
@@ -2469,4 +2509,17 @@ void run_parts(struct stage *stage, struct stat_settings *settings, struct query
 	if (st)
 		statistics_free(st);
 	free(st);
+}
+
+void run_query(struct stage *stage, struct stat_settings *settings, struct query *q,
+	       struct alarms *alarms, int argc, char **argv)
+{
+	if (settings->partial || settings->merge)
+		run_parts(stage, settings, q, alarms, argc, argv);
+	else if (settings->view == VIEW_WHY)
+		run_why(stage, q);
+	else if (settings->view == VIEW_SLOWEST && !settings->pair)
+		run_slowest(stage, q, alarms);
+	else
+		run_events(stage, q, alarms);
 }

@@ -8,14 +8,13 @@
 
 #include "cmd/trstat/histogram.h"
 #include "cmd/trstat/pair_list.h"
-#include "cmd/trstat/statistics.h"
 #include "cmd/trstat/table.h"
 #include "common/cli/stage.h"
 #include "common/pairs/keys.h"
 #include "common/pairs/pair.h"
-#include "common/stream/reader.h"
-#include "common/stream/value.h"
 #include "common/value/moment.h"
+
+struct statistics;
 
 /* --- the query that the options describe --- */
 
@@ -28,6 +27,7 @@ enum view {
 	VIEW_TIMELINE,
 	VIEW_SLOWEST,
 	VIEW_UNPAIRED,
+	VIEW_WHY,
 };
 
 enum { OWNED_TEXTS = 6 };
@@ -50,7 +50,7 @@ struct stat_settings {
 	bool wall;
 	const char *where;
 	struct moment since, until;
-	const char *view_argument; /* of --callers, --callees, --hist, --timeline */
+	const char *view_argument; /* of --callers, --callees, --hist, --timeline, --why */
 	char *owned[OWNED_TEXTS];  /* texts from a summary; to be freed with stat_settings_free */
 };
 
@@ -64,7 +64,7 @@ struct query {
 	struct pair pair;	/* where settings->pair is given */
 	struct hist hist;	/* VIEW_HIST */
 	size_t slowest;		/* VIEW_SLOWEST: number of calls or pairs */
-	struct condition where; /* without a root: every row counts */
+	struct condition where; /* or that of VIEW_WHY; without a root: every row counts */
 	struct time_window window;
 	struct pair_list pair_list; /* VIEW_SLOWEST of pairs, VIEW_UNPAIRED */
 	uint64_t width;		    /* VIEW_TIMELINE: width of a bucket */
@@ -190,14 +190,8 @@ int query_check_names(struct stage *stage, const struct query *q, struct alarms 
 int query_check_names_of(struct stage *stage, const char *file, const struct query *q,
 			 struct alarms *alarms, struct error *e);
 
-/* Run tables, one or one for each interval, and the views that are made of groups. */
-void run_events(struct stage *stage, struct query *q, struct alarms *alarms);
-
-/* Run --slowest, which has no groups. */
-void run_slowest(struct stage *stage, struct query *q, struct alarms *alarms);
-
-/* Run --partial, --merge or both. With --merge q is made here. */
-void run_parts(struct stage *stage, struct stat_settings *settings, struct query *q,
+/* Run what the options ask for. With --merge q is made here. */
+void run_query(struct stage *stage, struct stat_settings *settings, struct query *q,
 	       struct alarms *alarms, int argc, char **argv);
 
 /*

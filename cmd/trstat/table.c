@@ -1433,6 +1433,7 @@ static const struct {
 	[TABLE_NDJSON] = {"ndjson", format_cells},
 	[TABLE_PROM] = {"prom", format_prom},
 	[TABLE_SVG] = {"svg", NULL},
+	[TABLE_FOLDED] = {"folded", NULL},
 };
 
 int table_format_parse(const char *name, enum table_format *format, struct error *e)

@@ -322,7 +322,8 @@ enum table_format {
 	TABLE_JSON,
 	TABLE_NDJSON,
 	TABLE_PROM,
-	TABLE_SVG, /* of --diff only, by diff_write */
+	TABLE_SVG,    /* of --diff only, by diff_write */
+	TABLE_FOLDED, /* of --why only */
 };
 
 /* An interval of -i. */

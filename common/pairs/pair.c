@@ -3,6 +3,8 @@
  */
 #include "common/pairs/pair.h"
 
+#include "common/cli/program.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -225,6 +227,28 @@ bool condition_holds(const struct condition *c, const struct key_texts *g, condi
 	const struct expression_values values = {pair_give_cell, make_number, &ask};
 
 	return !c->root || expression_holds(&values, c->root);
+}
+
+/* Answer a part of a condition from the cells that are known. */
+static enum answer answer_known(void *ctx, struct node *n)
+{
+	const struct asking *ask = ctx;
+	const struct expression_values values = {pair_give_cell, make_number, ctx};
+
+	if (expression_joined(n))
+		return expression_join(n, answer_known, ctx);
+	for (size_t i = 0; i < n->nfields; i++)
+		if (!ask->cell(ask->ctx, n->fields[i]->field))
+			return ANSWER_LATER;
+	return expression_leaf(&values, n) ? ANSWER_YES : ANSWER_NO;
+}
+
+bool condition_may_hold(const struct condition *c, const struct key_texts *g, condition_cell *cell,
+			void *ctx)
+{
+	struct asking ask = {c, g, cell, ctx};
+
+	return !c->root || answer_known(&ask, c->root) != ANSWER_NO;
 }
 
 /* --- parse 'A -> B on .x == .y', and the presets --- */

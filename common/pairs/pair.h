@@ -17,7 +17,6 @@
 #ifndef TR_PAIRS_PAIR_H
 #define TR_PAIRS_PAIR_H
 
-#include "common/cli/program.h"
 #include "common/pairs/keys.h"
 #include "common/util/error.h"
 
@@ -68,6 +67,10 @@ typedef const struct key_cell *condition_cell(void *ctx, size_t key);
 
 bool condition_holds(const struct condition *c, const struct key_texts *g, condition_cell *cell,
 		     void *ctx);
+/* Test whether the condition may become true: cell returns NULL for cells that are not known yet.
+ */
+bool condition_may_hold(const struct condition *c, const struct key_texts *g, condition_cell *cell,
+			void *ctx);
 
 enum { PAIR_LIMIT = 65536, PAIR_ON_MOST = 16 };
 /* The same of memory, and the bytes of data of a call. */

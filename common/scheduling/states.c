@@ -176,11 +176,11 @@ static int state_new_task(struct states *s)
 	if (!t)
 		return -1;
 	t->now.state = STATE_UNKNOWN;
+	t->number = s->tasks.count - 1;
 	return 0;
 }
 
-/* Get the number of the task with a tid. 0: out of memory, or for the idle tasks. */
-static uint32_t state_task_number(struct states *s, int64_t tid)
+uint32_t states_task(struct states *s, int64_t tid)
 {
 	uint32_t number = tid > 0 ? idmap_get(&s->numbers, (uint32_t)tid) : 0;
 
@@ -370,7 +370,7 @@ static int state_set(struct states *s, struct state_task *t, enum state state, u
 	}
 	now->since += in;
 	now->state = (uint8_t)state;
-	return 0;
+	return s->watch.state ? s->watch.state(s->watch.ctx, t->number, state, now->since) : 0;
 }
 
 /* Make the state of a task unknown from a time on, which may be earlier than now. */
@@ -395,7 +395,7 @@ static int state_leave_cpu(struct states *s, struct state_task *t, enum state ca
 
 static int state_wake(struct states *s, int64_t tid, bool begun, uint64_t time)
 {
-	uint32_t number = state_task_number(s, tid);
+	uint32_t number = states_task(s, tid);
 	struct state_task *t;
 
 	if (!number)
@@ -459,8 +459,8 @@ static int take_switch(struct states *s, const struct scheduling_type *type, con
 	if (!scheduling_number(type, e, SWITCH_PREV_TID, &prev) ||
 	    !scheduling_number(type, e, SWITCH_NEXT_TID, &next))
 		return 0;
-	from = state_task_number(s, prev);
-	to = state_task_number(s, next);
+	from = states_task(s, prev);
+	to = states_task(s, next);
 	if ((!from && prev > 0) || (!to && next > 0))
 		return -1;
 	if (from && state_leave_cpu(s, state_task_at(s, from), cause_of(type, e), e->time))
@@ -472,6 +472,8 @@ static int take_switch(struct states *s, const struct scheduling_type *type, con
 		c->task = to;
 		c->depth = 0;
 	}
+	if (c && s->watch.turn && s->watch.turn(s->watch.ctx, (uint32_t)(c - s->cpus), to, e->time))
+		return -1;
 	if (!to)
 		return 0;
 	state_task_at(s, to)->cpu = c ? (uint32_t)(c - s->cpus) : 0;
@@ -527,7 +529,7 @@ static int take_lane_switch(struct states *s, const struct event *e, bool out)
 {
 	static const char preempted[] = "(pre-empted)";
 	bool has = e->lane->flags & LANE_HAS_TID && e->lane->tid > 0;
-	uint32_t number = has ? state_task_number(s, e->lane->tid) : 0;
+	uint32_t number = has ? states_task(s, e->lane->tid) : 0;
 	struct state_task *t;
 	struct text_ref name;
 	uint64_t runnable = 0;
@@ -668,7 +670,7 @@ int states_rows_begin(struct states *s, const struct block *b, struct states_row
 		int64_t tid = l->flags & LANE_HAS_TID ? l->tid : 0;
 		struct state_cpu *c =
 			l->flags & LANE_HAS_CPU ? state_cpu_of(s, l->cpu, &bad) : NULL;
-		uint32_t task = state_task_number(s, tid);
+		uint32_t task = states_task(s, tid);
 
 		r->now[i] = &state_task_at(s, task)->now;
 		r->cpu[i] = c ? (uint32_t)(c - s->cpus) : 0;
@@ -701,7 +703,7 @@ static uint64_t state_now(const struct state_task *t, uint64_t time)
 
 int states_mark_tid(struct states *s, int64_t tid, uint64_t time, struct state_mark *mark)
 {
-	uint32_t number = state_task_number(s, tid);
+	uint32_t number = states_task(s, tid);
 	struct state_task *t = number ? state_task_at(s, number) : NULL;
 
 	*mark = (struct state_mark){.task = number};

@@ -76,6 +76,7 @@ struct state_task {
 	struct state_period now;
 	struct state_period *past; /* in the order of their begins */
 	uint32_t npast;
+	uint32_t number;  /* in states.tasks */
 	uint32_t cpu;	  /* on which it runs: index in states.cpus; 0 unknown */
 	uint32_t known;	  /* index in states.known + 1; 0: the state is unknown */
 	uint64_t blocked; /* how long it was blocked last, if that is not known to be I/O; else 0 */
@@ -100,11 +101,21 @@ struct states {
 	struct states_rows *rows; /* states_rows_begin; else NULL */
 	size_t npast, past_most;  /* past periods of all tasks; how many are kept before a look */
 	uint64_t of[STATES];	  /* the result of states_of */
+	/* Called when a task has another state since that time, and when a CPU, an index in cpus,
+	   begins to run a task; 0: none. -1: out of memory. NULL: not called. */
+	struct {
+		int (*state)(void *ctx, uint32_t task, enum state state, uint64_t since);
+		int (*turn)(void *ctx, uint32_t cpu, uint32_t task, uint64_t time);
+		void *ctx;
+	} watch;
 };
 
 /* Functions that return int return 0, or -1 when out of memory. */
 void states_init(struct states *s, struct dictionary *d, const struct calls *calls);
 void states_free(struct states *s);
+
+/* Get the number of the task with a tid, 0 for the idle tasks; or 0 when out of memory. */
+uint32_t states_task(struct states *s, int64_t tid);
 
 /* Take a row of any kind, before the calls take it. */
 int states_take(struct states *s, const struct event *e);

@@ -47,7 +47,7 @@ static void merge(int in, int out, bool partial)
 	if (stage_open(&stage, paths, 1, &options) ||
 	    stage_print_to(&stage, options.output, OUTPUT_BINARY))
 		abort();
-	run_parts(&stage, &settings, &q, &none, 1, argv);
+	run_query(&stage, &settings, &q, &none, 1, argv);
 	query_free(&q);
 	stat_settings_free(&settings);
 	stage_finish(&stage);

@@ -50,12 +50,7 @@ static int run(struct stat_settings settings, char **paths, int n, const struct 
 	must(!stage_print_to(&stage, options.output, OUTPUT_BINARY), "print to");
 	if (!settings.merge)
 		must(!query_parse(&q, &settings, &e), "query");
-	if (settings.partial || settings.merge)
-		run_parts(&stage, &settings, &q, &none, 1, argv);
-	else if (settings.view == VIEW_SLOWEST)
-		run_slowest(&stage, &q, &none);
-	else
-		run_events(&stage, &q, &none);
+	run_query(&stage, &settings, &q, &none, 1, argv);
 	query_free(&q);
 	stat_settings_free(&settings);
 	return stage_finish(&stage);

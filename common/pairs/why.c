@@ -1,0 +1,462 @@
+/*
+ * why.c - --why EXPR: the critical paths of the calls, or of the threads, for which EXPR is true
+ */
+#include "common/pairs/why.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/util/buffer.h"
+
+/* --- the condition --- */
+
+/* Test whether the cell of a key is known at the enter of a call, and is the same at the leave. */
+static bool is_early(const struct key *k)
+{
+	switch (k->kind) {
+	case BY_NAME:
+	case BY_TID:
+	case BY_PID:
+	case BY_PPID:
+	case BY_COMM:
+	case BY_MODULE:
+	case BY_FILE:
+	case BY_LINE:
+	case BY_ADDRESS:
+	case BY_CALLER:
+	case BY_SYMKIND:
+	case BY_CLASS:
+	case BY_DEPTH: return !k->transform && !k->other;
+	default: return false;
+	}
+}
+
+static bool why_is_of_thread(const struct key *k)
+{
+	return k->kind == BY_TID || k->kind == BY_PID || k->kind == BY_PPID || k->kind == BY_COMM;
+}
+
+static const struct key_cell *why_cell(void *ctx, size_t key)
+{
+	const struct why *y = ctx;
+
+	return &y->cells[key];
+}
+
+static const struct key_cell *early_cell(void *ctx, size_t key)
+{
+	const struct why *y = ctx;
+
+	return y->early[key] ? &y->cells[key] : NULL;
+}
+
+/* Test the condition; early: as far as it is known. */
+static enum outcome why_holds(struct why *y, const struct event_ref *of, bool early)
+{
+	const struct condition *c = y->condition;
+
+	if (keys_cells(&c->keys, y->dictionary, &y->texts, of, y->cells))
+		return OUTCOME_FAILED;
+	return (early ? condition_may_hold(c, &y->texts, early_cell, y)
+		      : condition_holds(c, &y->texts, why_cell, y))
+		       ? OUTCOME_YES
+		       : OUTCOME_NO;
+}
+
+/* --- calls --- */
+
+/* The data of an open call: a mark, then the cells that its enter gives to the condition. */
+struct why_open {
+	bool may_be; /* the condition may become true */
+	struct key_cell entered[];
+};
+
+static void why_lost(void *ctx, struct stack *s, const struct frame *f, void *data,
+		     enum calls_lost cause)
+{
+	struct why *y = ctx;
+	const struct why_open *o = data;
+
+	(void)s;
+	(void)f;
+	(void)cause;
+	y->open -= o && o->may_be;
+}
+
+static void why_forgotten(void *ctx, struct stack *s, const struct frame *f, void *data)
+{
+	why_lost(ctx, s, f, data, LOST_DEPTH);
+}
+
+static int why_restore(void *ctx, const struct event *e, const struct call *call);
+
+static void why_begin_calls(struct why *y)
+{
+	calls_init(&y->calls, y->dictionary);
+	y->calls.on_lost = why_lost;
+	y->calls.on_forget = why_forgotten;
+	y->calls.on_lost_ctx = y;
+	y->calls.on_restore = why_restore;
+	y->calls.on_restore_ctx = y;
+	y->calls.data_size =
+		sizeof(struct why_open) + y->condition->keys.begins * sizeof(struct key_cell);
+	y->open = 0;
+}
+
+int why_init(struct why *y, const struct condition *c, struct dictionary *d)
+{
+	*y = (struct why){.condition = c,
+			  .dictionary = d,
+			  .stream = d->stream,
+			  .of_threads = c->keys.count > 0,
+			  .cached = true};
+	key_texts_init(&y->texts);
+	waits_init(&y->waits, d);
+	why_begin_calls(y);
+	y->cells = calloc(c->keys.count + 1, sizeof *y->cells);
+	y->early = calloc(c->keys.count + 1, sizeof *y->early);
+	if (!y->cells || !y->early)
+		return -1;
+	for (size_t i = 0; i < c->keys.count; i++) {
+		const struct key *k = &c->keys.key[i];
+
+		y->of_threads &= why_is_of_thread(k);
+		y->early[i] = is_early(k);
+		y->cached &= !y->early[i] || !(k->needs & ~(uint32_t)NEEDS_LOCATION);
+	}
+	waits_keep(&y->waits, y->of_threads, 0);
+	return 0;
+}
+
+void why_free(struct why *y)
+{
+	calls_free(&y->calls);
+	waits_free(&y->waits);
+	key_texts_free(&y->texts);
+	free(y->cells);
+	free(y->early);
+	free(y->answers);
+	free(y->threads);
+}
+
+/* Test by its enter whether the condition may become true of a call. */
+static enum outcome why_may_hold(struct why *y, const struct event *e, const struct call *call)
+{
+	struct event_ref of = event_ref_of(e);
+	enum outcome got;
+	uint32_t at = y->cached ? e->location : 0;
+
+	if (y->symbol_changes != y->dictionary->symbol_changes) {
+		y->symbol_changes = y->dictionary->symbol_changes;
+		memset(y->answers, 0, y->nanswers);
+	}
+	if (at && at < y->nanswers && y->answers[at])
+		return y->answers[at] == 2 ? OUTCOME_YES : OUTCOME_NO;
+	/* its leave may have a name */
+	if (!e->location)
+		return OUTCOME_YES;
+	of.caller = call->caller;
+	of.level = call->level;
+	got = why_holds(y, &of, true);
+	if (at && got != OUTCOME_FAILED) {
+		if (ARRAY_REACH(y->answers, y->nanswers, at))
+			return OUTCOME_FAILED;
+		y->answers[at] = got == OUTCOME_YES ? 2 : 1;
+	}
+	return got;
+}
+
+/* Take the enter of a call. */
+static int why_enter(struct why *y, const struct event *e, const struct call *call)
+{
+	struct why_open *o = call->data;
+	const struct event_ref of = event_ref_of(e);
+
+	switch (why_may_hold(y, e, call)) {
+	case OUTCOME_FAILED: return -1;
+	case OUTCOME_NO: return 0;
+	case OUTCOME_YES: break;
+	}
+	if (!o || keys_begin_cells(&y->condition->keys, y->dictionary, &y->texts, &of, o->entered))
+		return o ? -1 : 0;
+	o->may_be = true;
+	if (!y->open++)
+		waits_keep(&y->waits, true, e->time);
+	return 0;
+}
+
+static int why_restore(void *ctx, const struct event *e, const struct call *call)
+{
+	return ((struct why *)ctx)->of_threads ? 0 : why_enter(ctx, e, call);
+}
+
+/* Divide the time of a call that has ended, if the condition is true; e: its leave, or NULL. */
+static int why_leave(struct why *y, const struct call *call, const struct type *type,
+		     const struct event *e)
+{
+	struct why_open *o = call->data;
+	struct why_span span = {.begin = call->end - call->total,
+				.end = call->end,
+				.lane = call->lane,
+				.location = call->location,
+				.begins = true};
+	struct event_ref of = {.lane = call->lane,
+			       .type = type,
+			       .event = e,
+			       .location = call->location,
+			       .caller = call->caller,
+			       .level = call->level,
+			       .time = call->end,
+			       .entered = o ? o->entered : NULL,
+			       .timed = true,
+			       .total = call->total,
+			       .self = call->self};
+	enum outcome holds;
+
+	if (o && !o->may_be)
+		return 0;
+	holds = why_holds(y, &of, false);
+	if (holds == OUTCOME_YES) {
+		span.task = waits_task(&y->waits, call->lane);
+		if (y->span(y->ctx, &span) ||
+		    waits_path(&y->waits, span.task, span.begin, span.end, y->part, y->ctx))
+			return -1;
+	}
+	if (o && !--y->open)
+		waits_keep(&y->waits, false, 0);
+	return holds == OUTCOME_FAILED ? -1 : 0;
+}
+
+/* Note the innermost open call of the thread of a row. */
+static int why_note_function(struct why *y, const struct event *e)
+{
+	const struct stack *s, *k;
+	uint32_t function = 0;
+
+	if (e->type->flags & TYPE_PER_CPU)
+		return 0;
+	s = e->type->flags & TYPE_CALL_NUMBER ? NULL : y->calls.stacks[calls_thread(e)];
+	k = s ? s->kernel : NULL;
+	if (k && k->count)
+		s = k;
+	if (!s && e->type->kind == KIND_ENTER)
+		function = e->location;
+	for (size_t i = s ? s->count : 0; i-- > 0 && !function;)
+		if (!s->frames[i].inner)
+			function = s->frames[i].location;
+	return waits_call(&y->waits, e->lane, function, e->time);
+}
+
+/* --- threads --- */
+
+/* Divide the time of a thread up to a time. */
+static int why_settle(struct why *y, uint32_t task, uint64_t time)
+{
+	struct why_thread *t = &y->threads[task];
+	struct why_span span = {.begin = t->since,
+				.end = time,
+				.task = task,
+				.lane = y->waits.tasks[task].lane,
+				.begins = !t->divided};
+
+	if (time <= t->since)
+		return 0;
+	t->since = time;
+	t->divided = true;
+	return y->span(y->ctx, &span) ||
+			       waits_path(&y->waits, task, span.begin, time, y->part, y->ctx)
+		       ? -1
+		       : 0;
+}
+
+/* Test whether the thread of an event is one of those, and follow it. */
+static int why_thread_of(struct why *y, const struct event *e)
+{
+	const struct event_ref of = event_ref_of(e);
+	uint32_t lane = e->lane->number, task;
+	enum outcome got;
+
+	if (lane < y->nanswers && y->answers[lane])
+		return 0;
+	if (!(e->lane->flags & LANE_HAS_TID) || e->lane->tid <= 0)
+		return 0;
+	got = why_holds(y, &of, false);
+	task = got == OUTCOME_YES ? states_task(&y->waits.states, e->lane->tid) : 0;
+	if (got == OUTCOME_FAILED || ARRAY_REACH(y->answers, y->nanswers, lane) ||
+	    (got == OUTCOME_YES && !task))
+		return -1;
+	y->answers[lane] = got == OUTCOME_YES ? 2 : 1;
+	if (!task)
+		return 0;
+	waits_task(&y->waits, e->lane);
+	if (ARRAY_REACH(y->threads, y->nthreads, task))
+		return -1;
+	if (!y->threads[task].follows)
+		y->threads[task] = (struct why_thread){.follows = true, .since = e->time};
+	return 0;
+}
+
+static int why_take_threads(struct why *y, const struct event *e)
+{
+	uint32_t runs = y->waits.event.runs;
+
+	if (why_thread_of(y, e))
+		return -1;
+	if (runs && runs < y->nthreads && y->threads[runs].follows)
+		return why_settle(y, runs, e->time);
+	return 0;
+}
+
+/* --- events --- */
+
+/* Get the time from which on the past is needed. Returns how many things it has looked at. */
+static size_t why_needs_stack(const struct why *y, const struct stack *s, uint64_t *since)
+{
+	for (size_t i = 0; s && i < s->count; i++) {
+		const struct why_open *o = calls_data(&y->calls, s, i);
+
+		if (o->may_be && s->frames[i].start < *since)
+			*since = s->frames[i].start;
+	}
+	return s ? s->count : 0;
+}
+
+static size_t why_needs(const struct why *y, uint64_t *since)
+{
+	const struct calls *c = &y->calls;
+	size_t n = c->size + c->numbered.count + y->nthreads;
+
+	for (size_t i = 0; i < c->size; i++)
+		if (c->stacks[i])
+			n += why_needs_stack(y, c->stacks[i], since) +
+			     why_needs_stack(y, c->stacks[i]->kernel, since);
+	/* those that have ended need some in vain, until other calls have their slots */
+	for (size_t i = 0; i < c->numbered.count; i++) {
+		const struct why_open *o = calls_numbered_data(c, i);
+
+		if (o->may_be && c->numbered.calls[i].start < *since)
+			*since = c->numbered.calls[i].start;
+	}
+	for (size_t i = 0; i < y->nthreads; i++)
+		if (y->threads[i].follows && y->threads[i].since < *since)
+			*since = y->threads[i].since;
+	return n;
+}
+
+static int why_take(struct why *y, const struct event *e)
+{
+	struct call call;
+	enum calls_result got;
+
+	if (waits_take(&y->waits, e))
+		return -1;
+	y->last = e->time > y->last ? e->time : y->last;
+	if (waits_full(&y->waits)) {
+		uint64_t since = e->time;
+		size_t looked = why_needs(y, &since);
+
+		waits_forget(&y->waits, since, looked);
+	}
+	if (y->of_threads && why_take_threads(y, e))
+		return -1;
+	if (e->type->kind == KIND_GAP)
+		return 0;
+	got = calls_next(&y->calls, e, &call);
+	if (y->calls.out_of_memory)
+		return -1;
+	if (got == CALLS_NONE)
+		return 0;
+	y->has_calls = true;
+	if (why_note_function(y, e))
+		return -1;
+	if (y->of_threads)
+		return 0;
+	return got == CALLS_ENTER ? why_enter(y, e, &call) : why_leave(y, &call, e->type, e);
+}
+
+/* End the threads, and the calls that are open. */
+static int why_end_stream(struct why *y)
+{
+	struct call call;
+
+	for (uint32_t i = 1; i < y->nthreads; i++) {
+		const struct wait_mark *now = &y->waits.tasks[i].states.now;
+
+		/* a thread that has ended is off its CPU without a letter */
+		if (y->threads[i].follows &&
+		    why_settle(y, i, now->state == STATE_OFFCPU ? now->since : y->last))
+			return -1;
+	}
+	while (calls_finish(&y->calls, &call))
+		if (!y->of_threads && !call_is_unnamed(&call) &&
+		    why_leave(y, &call, call.type, NULL))
+			return -1;
+	return y->calls.out_of_memory ? -1 : 0;
+}
+
+/* Begin again, as another trace follows. */
+static int why_next_stream(struct why *y)
+{
+	if (why_end_stream(y))
+		return -1;
+	y->stream = y->dictionary->stream;
+	calls_free(&y->calls);
+	why_begin_calls(y);
+	waits_keep(&y->waits, y->of_threads, 0);
+	y->last = 0;
+	memset(y->threads, 0, y->nthreads * sizeof *y->threads);
+	if (y->of_threads)
+		memset(y->answers, 0, y->nanswers);
+	return 0;
+}
+
+int why_block(struct why *y, const struct block *b)
+{
+	struct events it;
+	struct event e;
+	struct error error;
+
+	if (b->kind == BLOCK_SNAPSHOT)
+		return calls_restore(&y->calls, b, &error);
+	if (b->kind != BLOCK_EVENTS || !b->rows)
+		return 0;
+	if (y->stream != y->dictionary->stream && why_next_stream(y))
+		return -1;
+	clocks_look(&y->clocks, b);
+	events_begin(&it, b);
+	while (event_next(&it, &e))
+		if (why_take(y, &e))
+			return -1;
+	return 0;
+}
+
+int why_finish(struct why *y)
+{
+	return why_end_stream(y);
+}
+
+int why_part_text(struct why *y, const struct wait_part *p, struct buffer *b)
+{
+	static const char *const joins[WAIT_KINDS] = {
+		[WAIT_CPU] = " behind ",     [WAIT_INVERSION] = " behind ", [WAIT_INTERRUPT] = ", ",
+		[WAIT_INTERRUPTED] = " by ", [WAIT_UNKNOWN] = ": ",
+	};
+	size_t before;
+	struct text_ref name;
+
+	if (buffer_puts(b, wait_kind_names[p->kind]))
+		return -1;
+	if (p->kind == WAIT_RUNNING && p->function) {
+		name = dictionary_location_name(y->dictionary, p->function);
+		return buffer_puts(b, " in ") || buffer_append(b, name.text, name.size);
+	}
+	if (!joins[p->kind])
+		return 0;
+	before = b->size;
+	if (buffer_puts(b, joins[p->kind]) || waits_other(&y->waits, p, b))
+		return -1;
+	/* nothing is known of it */
+	if (b->size == before + strlen(joins[p->kind]))
+		b->size = before;
+	return 0;
+}

@@ -1,0 +1,25 @@
+#!/bin/bash
+# record.sh DIRECTORY: build waits.c, and record it with uftrace (app) and the machine with perf (kernel.data), by root.
+# kernel.txt is what perf script prints, app.txt what uftrace dump prints. With a cgroup cpu of version 1 the thread
+# "limited" has a quarter of a CPU.
+set -e
+here=$(dirname "$(realpath "$0")")
+mkdir -p "$1"
+cd "$1"
+gcc -O1 -pg -g "$here/waits.c" -o waits -lpthread
+group=/sys/fs/cgroup/cpu/waits tasks=
+if mkdir -p $group 2>/dev/null; then
+	echo 20000 >$group/cpu.cfs_period_us
+	echo 5000 >$group/cpu.cfs_quota_us
+	tasks=$group/tasks
+fi
+perf record -q -k CLOCK_MONOTONIC -a -m 2048 -o kernel.data \
+	-e sched:sched_switch -e sched:sched_waking -e sched:sched_wakeup -e sched:sched_wakeup_new -e sched:sched_migrate_task \
+	-e irq:irq_handler_entry -e irq:irq_handler_exit -e irq:softirq_entry -e irq:softirq_exit \
+	-e timer:hrtimer_expire_entry -e timer:hrtimer_expire_exit -- \
+	nice -n -20 uftrace record -d app --no-libcall --no-event ./waits file $tasks </dev/null >log 2>&1
+[ -z "$tasks" ] || rmdir $group
+find app -name '*.sym' ! -name 'waits.sym' -delete
+perf script -i kernel.data --ns -F comm,pid,tid,cpu,time,event,trace >kernel.txt 2>/dev/null
+uftrace dump -d app >app.txt
+rm -f waits file

@@ -1,0 +1,149 @@
+#!/usr/bin/env bats
+# trstat --why: whom calls waited for, against t/tools/waits.py, a model of the text of perf script.
+bats_require_minimum_version 1.5.0
+
+load lib
+
+FUNCTIONS='chain lock consume urgent join pause_5ms save'
+
+setup_file() {
+	cd "$BATS_FILE_TMPDIR" || return
+	tar -xJf "$DATA/waits/recording.tar.xz"
+	trdecode -q app kernel.data | trsym -q -o s.trs
+}
+
+setup() {
+	cd "$BATS_FILE_TMPDIR" || return
+}
+
+# why STREAM FUNCTION [OPTION...]
+why() {
+	trstat -q --why "name == \"$2\"" "${@:3}" "$1"
+}
+
+# paths STREAM FUNCTION: the rows of the model, whose parts have no functions
+paths() {
+	why "$1" "$2" -t tsv | awk -F '\t' -v OFS='\t' '
+		NR > 1 { sum[$3 OFS $4 OFS $5 OFS $6] += $1 }
+		END { for (i in sum) print sum[i], i }' | LC_ALL=C sort
+}
+
+# numbers: rows in which threads have numbers alone, as a program that was executed has several names
+numbers() {
+	sed -E 's/\t[^\t]*-([0-9]+)/\t\1/g' | awk -F '\t' -v OFS='\t' '
+		{ n = $1; $1 = ""; sum[$0] += n }
+		END { for (i in sum) print sum[i] i }' | LC_ALL=C sort
+}
+
+# text LINE...: the text of ftrace, of which each line here is TID CPU US EVENT FIELDS: "7 0 120 sched_switch ..."
+text() {
+	printf '%s\n' "$@" | awk '{
+		tid = $1; cpu = $2; us = $3; event = $4; $1 = $2 = $3 = $4 = ""
+		sub(/^ */, "")
+		printf "%16s-%-7d [%03d] d..2.    10.%06d: %s: %s\n", tid ? "t" tid : "<idle>", tid, cpu, us, event, $0
+	}'
+}
+
+# sw PREV STATE NEXT: the fields of a switch between threads named by their tids
+sw() {
+	echo "prev_comm=t$1 prev_pid=$1 prev_prio=${4:-120} prev_state=$2 ==> next_comm=t$3 next_pid=$3 next_prio=${5:-120}"
+}
+
+wk() {
+	echo "comm=t$1 pid=$1 prio=120 target_cpu=$2"
+}
+
+# of TID < TEXT: the parts of a thread's time, in us, and those of the model
+of() {
+	cat >text
+	trdecode -q text | trstat -q --why "tid == $1" -t tsv | tail -n +2 |
+		awk -F '\t' -v OFS='\t' '{ print $1 / 1000, $3, $4, $5 ($6 ? OFS $6 : "") }' | LC_ALL=C sort
+}
+
+@test "the paths are those of the model, to the ns: pipes, mutexes, conditions, timers, a disk" {
+	for f in $FUNCTIONS; do
+		awk -F '\t' -v f="$f" '$1 == f' "$DATA/waits/paths.tsv" | cut -f 2- | numbers >theirs
+		[ -s theirs ]
+		paths s.trs "$f" | numbers | diff theirs - || fail "$f"
+	done
+}
+
+@test "the same of a fresh recording, each path that of the program, at most 2 % unknown" {
+	need perf
+	need uftrace
+	"$DATA/waits/record.sh" "$BATS_TEST_TMPDIR" 2>err || skip "perf record: $(tail -n 1 err)"
+	cd "$BATS_TEST_TMPDIR"
+	trdecode -q app kernel.data | trsym -q -o s.trs
+	for f in $FUNCTIONS main; do
+		awk -v f="$f" '$3 ~ /^\[(entry|exit)/ && index($0, " " f "(") {
+			sub(":", "", $2)
+			if ($3 ~ /entry/) begin = $1; else print $2, begin, $1
+		}' app.txt >spans
+		# shellcheck disable=SC2046 # words
+		python3 "$ROOT/t/tools/waits.py" kernel.txt $(cat spans) | numbers >theirs
+		paths s.trs "$f" | numbers | diff theirs - || fail "$f"
+		awk -F '\t' '{ sum += $1; unknown += $3 == "unknown" ? $1 : 0 } END { exit !(sum && unknown < sum / 50) }' theirs ||
+			fail "$f: unknown"
+	done
+}
+
+@test "each thread of a chain does its work: depths, functions" {
+	run -0 pipe "trstat -q --why 'name == \"chain\"' -t ndjson s.trs | jq -c 'select(.what == \"running\" and
+		.function == \"compute\") | [.depth, (.thread | sub(\"-.*\"; \"\")), (.total / 1000000 | round)]' | sort"
+	assert_output - <<'END'
+[0,"main",2]
+[1,"a",2]
+[2,"b",4]
+[3,"c",6]
+END
+}
+
+@test "the parts of calls add up to their times, in each format" {
+	for f in $FUNCTIONS; do
+		total=$(trstat -q --where "name == \"$f\"" -c total -t tsv s.trs | sed -n 2p | cut -f 3)
+		[ "$total" -gt 0 ]
+		[ "$(why s.trs "$f" -t csv | awk -F, '{ sum += $1 } END { print sum }')" = "$total" ]
+		[ "$(why s.trs "$f" -t json | jq 'map(.total) | add')" = "$total" ]
+		[ "$(why s.trs "$f" -t folded | awk '{ sum += $NF } END { print sum }')" = "$total" ]
+	done
+}
+
+@test "folded stacks have the threads of the chain" {
+	run -0 pipe "trstat -q --why 'name == \"chain\"' -t folded s.trs | sed 's/-[0-9]*;/;/g; s/ [0-9]*$//' | grep running"
+	assert_line 'chain;running in compute'
+	assert_line 'chain;waiting for a;waiting for b;running in compute'
+	assert_line 'chain;waiting for a;waiting for b;waiting for c;running in compute'
+}
+
+@test "a condition on what is known at the end" {
+	run -0 pipe "trstat -q --why 'name == \"save\" && dur > 100s' s.trs"
+	assert_output '0 calls, 0.000 us, 0.0 % unknown'
+	trstat -q --why 'name == "save" && dur > 1us' -t csv s.trs >ours
+	trstat -q --why 'name == "save"' -t csv s.trs | diff - ours
+	run -0 trstat --why 'name == "save" && dur > 100s' s.trs
+	assert_output --partial "no call for which 'name == \"save\" && dur > 100s' is true"
+}
+
+@test "a thread: its time from its first event, by turns of other threads, to the end" {
+	text "7 0 100 sched_switch $(sw 7 S 8)" "8 0 150 sched_waking $(wk 7 0)" "8 0 170 sched_switch $(sw 8 R 7)" \
+		"7 0 200 sched_switch $(sw 7 R+ 9)" "9 0 260 sched_switch $(sw 9 S 7)" "7 0 300 sched_switch $(sw 7 X 0)" \
+		"0 0 400 sched_switch $(sw 0 R 9)" | of 7 >ours
+	diff - ours <<-'END'
+		20	0	waiting for a CPU	t7-7	t8-8
+		50	1	running	t8-8
+		60	0	waiting for a CPU	t7-7	t9-9
+		70	0	running	t7-7
+	END
+}
+
+@test "an idle CPU after a wakeup, a throttled thread after it was runnable" {
+	text "7 0 100 sched_switch $(sw 7 S 0)" "8 1 150 sched_waking $(wk 7 0)" "0 0 170 sched_switch $(sw 0 R 7)" \
+		"7 0 200 sched_switch $(sw 7 R 0)" "0 0 260 sched_switch $(sw 0 R 7)" "7 0 300 sched_switch $(sw 7 X 0)" |
+		of 7 >ours
+	diff - ours <<-'END'
+		20	0	waiting for an idle CPU	t7-7
+		50	1	unknown	t8-8	no switch recorded
+		60	0	throttled	t7-7
+		70	0	running	t7-7
+	END
+}
