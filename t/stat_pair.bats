@@ -112,10 +112,26 @@ same() {
 		run cat remarks
 		case $of in
 		timeless*) assert_line "trstat: calls without their times are no pairs of ${of#* }: record with -T" ;;
-		'timed fs') refute_output --partial -T ;;
+		'timed fs' | 'timed lock') refute_output --partial -T ;;
 		*) assert_line --partial 'the system calls of strace are calls: count them without --pair' ;;
 		esac
 	done
+}
+
+@test "preset lock: the futex calls of strace that wait" {
+	printf '%s\n' '7 1700000001.000001 futex(0x10, FUTEX_WAIT_BITSET_PRIVATE|FUTEX_CLOCK_REALTIME, 0, NULL, FUTEX_BITSET_MATCH_ANY) = 0 <0.000010>' \
+		'7 1700000001.000021 futex(0x10, FUTEX_WAKE_PRIVATE, 1) = 1 <0.000002>' \
+		'8 1700000001.000005 futex(0x10, FUTEX_WAIT_PRIVATE, 2, NULL) = -1 EAGAIN (Resource temporarily unavailable) <0.000003>' \
+		'8 1700000001.000030 futex(0x20, FUTEX_LOCK_PI_PRIVATE, NULL) = 0 <0.000007>' | sort -k 2 >futex
+	trdecode -q -f strace futex -o futex.trs
+	run -0 trstat -q --pair lock -c count,total -t tsv futex.trs
+	assert_output $'lock_addr\tcount\ttotal\n0x10\t2\t13000\n0x20\t1\t7000'
+	run -0 trstat -q --cover lock -g tid -c busy -t tsv futex.trs
+	assert_output --regexp $'7\t10000' && assert_output --regexp $'8\t10000'
+	run -0 trstat --cover syscall futex.trs
+	assert_line "trstat: the system calls of strace are calls: use --cover 'group == \"strace\"'"
+	run -0 trstat -q --cover 'group == "strace"' -c busy -t tsv futex.trs
+	assert_line 19000
 }
 
 @test "preset fs: file descriptors have the paths that strace -y shows for them" {
@@ -166,6 +182,9 @@ END
 	# "in use at exit: 148 bytes in 2 blocks", "65 allocs, 63 frees, 24,894 bytes allocated" of the same program
 	run -0 trstat -q --pair alloc -g '' -c outstanding,left,bytes,count -t csv alloc.trs
 	assert_output $'outstanding,left,bytes,count\n148,2,24894,63'
+	# what was not freed, with its address and its size
+	trstat -q --pair alloc --unpaired -t tsv alloc.trs >left
+	assert_equal "$(sed -n 's/.*ret=0x[0-9a-f]*, bytes=//p' left | awk '{ n++; t += $1 } END { print n, t }')" '2 148'
 	run -0 trstat -q --pair alloc -g stack -c outstanding -t csv -n 1 alloc.trs
 	assert_line --index 1 'main;work;leak;malloc,148'
 	run -0 trstat -q --pair alloc --tree -c outstanding,bytes -t csv alloc.trs
@@ -517,7 +536,7 @@ $theirs"
 	for leave in 'kind == leave' 'kind != enter && tid > 0' 'has(ret)'; do
 		run -0 trstat -q --pair "class == \"frame\" -> class == \"frame\" && $leave" --slowest 1 s.trs
 		assert_line --index 1 --regexp '^    [0-9]+  enter eglSwapBuffers\(dpy'
-		assert_line --index 2 --regexp '^    [0-9]+  leave eglSwapBuffers\(\), thread'
+		assert_line --index 2 --regexp '^    [0-9]+  leave eglSwapBuffers\(ret=EGL_TRUE\), thread'
 	done
 	run -0 trstat -q --pair 'kind == leave -> name == "nothing"' --unpaired -n 1 s.trs
 	assert_output --regexp '^[0-9]+  leave [a-zA-Z]+\(.*\), thread'

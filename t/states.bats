@@ -350,6 +350,10 @@ is() {
 	assert_output $'cpu\tname\tcount\n0\tf\t1'
 	run -3 trstat -q --fail-if 'p99(runnable) > 5us' x.trs
 	run -0 trstat -q --fail-if 'max(runnable)(name == "f") > 20us' x.trs
+	# nor to those of other columns of a condition: 340.860 us of 900 us
+	for c in 'sum(running) * 1000 / total' 'sum(running)(name == "f") * 1000 / total' 'running(name == "f") * 1000 / max(name == "f")'; do
+		run -3 trstat -q --fail-if "$c == 378" x.trs
+	done
 	# without a state they are rows
 	run -0 trstat -q -g type -c count -t tsv x.trs
 	assert_line $'sched_switch\t110'

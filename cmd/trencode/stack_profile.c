@@ -225,7 +225,7 @@ static int pair_profile_check(const struct pair_profile *p, bool partial, bool q
 				 .warned = &warned,
 				 .partial = partial,
 				 .quiet = quiet};
-	int bad = p->pair.preset ? 0 : pair_check_names(&check, &p->pair, e);
+	int bad = pair_check_names(&check, &p->pair, e);
 
 	intern_free(&warned);
 	return bad;

@@ -4,6 +4,7 @@
  */
 #include "cmd/trstat/pair_list.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 
 #include "cmd/trstat/slowest.h"
@@ -64,6 +65,28 @@ void pair_list_free(struct pair_list *l)
 	*l = (struct pair_list){0};
 }
 
+/* Append the fields or arguments of an event. A call that allocates memory has its address and its
+ * size. */
+static int pair_list_put_fields(struct pair_list *l, const struct event *e)
+{
+	struct buffer *b = &l->scratch;
+	const uint64_t *bytes = l->pair->call.data;
+	size_t at;
+
+	if (call_arguments(b, l->dictionary, e, false))
+		return -1;
+	if (e->type->kind != KIND_LEAVE || !(e->type->flags & TYPE_VALUES))
+		return 0;
+	at = b->size;
+	if (buffer_puts(b, at ? ", ret=" : "ret="))
+		return -1;
+	if (call_arguments(b, l->dictionary, e, true))
+		return -1;
+	if (b->size == at + (at ? 6 : 4))
+		b->size = at;
+	return bytes && pair_is_memory(l->pair) ? buffer_printf(b, ", bytes=%" PRIu64, *bytes) : 0;
+}
+
 static int describe(struct pair_list *l, const struct event *e, struct pair_event *to)
 {
 	struct event_ref s = event_ref_of(e);
@@ -71,7 +94,7 @@ static int describe(struct pair_list *l, const struct event *e, struct pair_even
 	to->kind = e->type->kind;
 	l->scratch.size = 0;
 	if (keys_cells(&l->keys, l->dictionary, &l->groups->texts, &s, to->cell) ||
-	    call_arguments(&l->scratch, l->dictionary, e) || buffer_u8(&l->scratch, 0))
+	    pair_list_put_fields(l, e) || buffer_u8(&l->scratch, 0))
 		return -1;
 	to->fields = strdup((const char *)l->scratch.data);
 	return to->fields ? 0 : -1;
@@ -141,6 +164,7 @@ static int pair_list_left(void *ctx, size_t number)
 
 void pair_list_watch(struct pair_list *l, struct pair *p)
 {
+	l->pair = p;
 	p->watch.ctx = l;
 	p->watch.put = pair_list_put;
 	p->watch.end = pair_list_end;

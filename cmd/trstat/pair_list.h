@@ -34,6 +34,7 @@ struct pair_list {
 	struct pair_event *waiting; /* by the number of the pending A */
 	size_t nwaiting;
 	uint64_t pairs; /* number of pairs so far */
+	const struct pair *pair;
 	struct keys keys;
 	struct dictionary *dictionary;
 	struct groups *groups; /* the caller's; has the texts of cells */

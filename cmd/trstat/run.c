@@ -716,7 +716,7 @@ static int check_table(const struct declared *check, const struct query *q, stru
 /* Check what chooses the events that count. */
 static int fail_if_check_selection(struct declared *check, const struct query *q, struct error *e)
 {
-	return (q->settings->pair && !q->pair.preset && pair_check_names(check, &q->pair, e)) ||
+	return (q->settings->pair && pair_check_names(check, &q->pair, e)) ||
 			       key_condition_check_names(check, &q->where, e)
 		       ? -1
 		       : 0;
@@ -747,7 +747,6 @@ int query_check_names_of(struct stage *stage, const char *file, const struct que
 	struct intern warned = {0};
 	struct declared check = {.dictionary = &stage->in.dictionary,
 				 .offer = keys_offer_names,
-				 .own = q->pair.preset && q->pair.preset->files ? "path" : NULL,
 				 .warned = &warned,
 				 .file = file,
 				 .partial = stage->status != STATUS_OK,
@@ -915,17 +914,43 @@ int alarms_begin(struct alarms *all, struct query *q, struct dictionary *d, stru
 	return 0;
 }
 
+/* Test whether a column of some condition is a time in a state, in groups of its own. */
+static bool alarms_have_states(const struct alarms *all)
+{
+	bool have = false;
+
+	for (size_t i = 0; i < all->ncolumns; i++)
+		have |= all->column[i].statistics && all->column[i].statistics->states;
+	return have;
+}
+
+/* Samples have no states: where a condition has some, their weights are not added to the times of
+ * calls, in no column. */
+static int alarms_without_samples(struct alarms *all, struct query *q, struct dictionary *d,
+				  struct error *e)
+{
+	for (size_t i = 0; i < all->ncolumns; i++) {
+		struct alarm_column *c = &all->column[i];
+
+		if (!c->own && !query_state(q) && begin_own(c, q, d, e))
+			return -1;
+		if (c->statistics)
+			c->statistics->no_samples = true;
+	}
+	return 0;
+}
+
 /* To be called before the first event of a stream that declares samples, and after the query's keys
  * have changed. Returns -1 with e filled, or when out of memory. */
 static int alarms_begin_samples(struct alarms *all, struct query *q, struct dictionary *d,
 				struct error *e)
 {
+	if (query_state(q) || alarms_have_states(all))
+		return alarms_without_samples(all, q, d, e);
 	for (size_t i = 0; i < all->ncolumns; i++) {
 		struct alarm_column *c = &all->column[i];
 		int column;
 
-		if (c->statistics ? c->statistics->states != NULL : query_state(q) != NULL)
-			continue;
 		if (c->united) {
 			/* a sample counts as with the condition's keys */
 			statistics_free(c->statistics);

@@ -51,7 +51,7 @@ static int fill_enter(const struct open_call_args *en, struct enter *n, const st
 	n->payload.size = 0;
 	n->text = e->tail_size > TAIL_KEPT;
 	if (n->text)
-		return call_arguments(&n->payload, en->dictionary, e);
+		return call_arguments(&n->payload, en->dictionary, e, false);
 	return buffer_append(&n->payload, e->fixed, n->fixed_size) ||
 	       (n->tail_size && buffer_append(&n->payload, e->tail, n->tail_size));
 }
@@ -67,7 +67,7 @@ static int to_text(struct open_call_args *en, struct enter *n)
 
 	if (n->start == UINT64_MAX || n->text)
 		return 0;
-	if (call_arguments(&text, en->dictionary, &e)) {
+	if (call_arguments(&text, en->dictionary, &e, false)) {
 		buffer_free(&text);
 		return -1;
 	}
@@ -277,9 +277,10 @@ static int call_args_put_call(struct buffer *b, const struct dictionary *d, cons
 	return bad;
 }
 
-int call_arguments(struct buffer *b, const struct dictionary *d, const struct event *e)
+int call_arguments(struct buffer *b, const struct dictionary *d, const struct event *e,
+		   bool returned)
 {
-	return call_args_put_call(b, d, e, DETAIL_ARGUMENT);
+	return call_args_put_call(b, d, e, returned ? DETAIL_RETURN : DETAIL_ARGUMENT);
 }
 
 /* --- the slowest calls --- */
@@ -488,7 +489,7 @@ static char *arguments_text(struct slowest *s, const struct enter *n, const stru
 				   .fixed = n->payload.data,
 				   .tail = n->tail_size ? n->payload.data + n->fixed_size : NULL,
 				   .tail_size = n->tail_size};
-		if (call_arguments(&s->scratch, s->dictionary, &e))
+		if (call_arguments(&s->scratch, s->dictionary, &e, false))
 			return NULL;
 	}
 	return take_scratch(s);
@@ -551,7 +552,7 @@ static int slowest_add_call(struct slowest *s, const struct call *call, const st
 	      !(c.comm = take_scratch(s));
 	bad = bad || slowest_put_name(s, call->location) || !(c.name = take_scratch(s));
 	bad = bad || !(c.arguments = arguments_text(s, enter, call->lane));
-	bad = bad || (e && call_args_put_call(&s->scratch, s->dictionary, e, DETAIL_RETURN)) ||
+	bad = bad || (e && call_arguments(&s->scratch, s->dictionary, e, true)) ||
 	      !(c.returned = take_scratch(s));
 	bad = bad || !(c.stack = stack_text(s, stack, in_kernel));
 	bad = bad || (l->states && slowest_put_states(s, call, e != NULL, &c));

@@ -70,9 +70,10 @@ const struct enter *open_call_args_take(struct open_call_args *en, const struct 
  * are fields named common_... Bytes that are not printable ASCII are shown as \xNN.
  */
 
-/* Append "name=value, name=value" for an enter, or for any event that has fields. Returns -1
- * when out of memory. */
-int call_arguments(struct buffer *b, const struct dictionary *d, const struct event *e);
+/* Append "name=value, name=value" for an enter, or for any event that has fields; or (returned) what
+ * a leave returns. Returns -1 when out of memory. */
+int call_arguments(struct buffer *b, const struct dictionary *d, const struct event *e,
+		   bool returned);
 
 /* --- the slowest calls --- */
 

@@ -1680,7 +1680,7 @@ static inline __attribute__((always_inline)) int statistics_take_event(struct st
 		bad = statistics_add_call(s, &call, e->type, e);
 	else if (e->type->kind == KIND_SAMPLE)
 		/* no weight is added to the times of calls, which alone have states */
-		bad = s->states ? 0 : statistics_take_sample(s, e);
+		bad = s->states || s->no_samples ? 0 : statistics_take_sample(s, e);
 	else if (kind_is_instant(e->type->kind))
 		bad = statistics_add_row(s, *e, true, false);
 	else if ((by_type || fields) && e->type->kind != KIND_DROP)

@@ -124,6 +124,7 @@ struct statistics {
 	bool nameless;	      /* from a summary: result of statistics_nameless */
 	bool out_of_memory;
 	bool name_only;		/* the only key is the name */
+	bool no_samples;	/* samples do not count, as with states */
 	bool only_states;	/* all fields of columns are times in states */
 	bool state_each;	/* of single calls, some of them */
 	uint32_t state_sums[8]; /* index + 1 of the field that is the time in each; 0 none */

@@ -291,16 +291,20 @@ static const struct pair_task woken_begun = {".pid|.tid|tid", NULL, ".comm|comm"
  * 6 LOCK_PI, 9 WAIT_BITSET, 11 WAIT_REQUEUE_PI, 13 LOCK_PI2, with flags from 128 on. */
 #define WAITS " & 127) in {0, 6, 9, 11, 13}"
 
+#define STRACE_FUTEX "group == \"strace\" && name == \"futex\""
+
 #define LOCK_BEGINS                                                                                \
 	"type == \"contention_begin\" || "                                                         \
 	"type == \"sys_enter_futex\" && (op" WAITS " || "                                          \
 	"type == \"sys_enter\" && id == \"futex\" && (args[1]" WAITS " || "                        \
-	"kind == \"enter\" && type == \"syscall_entry_futex\" && (op" WAITS
+	"kind == \"enter\" && type == \"syscall_entry_futex\" && (op" WAITS " || "                 \
+	"kind == \"enter\" && " STRACE_FUTEX " && op =~ \"^(FUTEX_)?(WAIT|LOCK)\""
 
 #define LOCK_ENDS                                                                                  \
 	"type in {\"contention_end\", \"sys_exit_futex\"} || "                                     \
 	"type == \"sys_exit\" && id == \"futex\" || "                                              \
-	"kind == \"leave\" && type == \"syscall_exit_futex\""
+	"kind == \"leave\" && type == \"syscall_exit_futex\" || "                                  \
+	"kind == \"leave\" && " STRACE_FUTEX
 
 #define LOCK ".lock_addr|.id|.__syscall_nr|.nr|name"
 
@@ -1685,8 +1689,9 @@ static int cover_reserve_cells(struct pair *p, uint32_t group)
 	return ARRAY_REACH(c->cells, c->cells_capacity, (group + (size_t)2) * p->keys->begins);
 }
 
-/* Find the group of an event that begins a call or pair. INTERN_NONE: out of memory. */
-static uint32_t cover_group_of(struct pair *p, const struct event *e)
+/* Find the group of an event that begins a call or pair. path: 1 + the text of the file's path, or
+ * 0. INTERN_NONE: out of memory. */
+static uint32_t cover_group_of(struct pair *p, const struct event *e, uint32_t path)
 {
 	struct cover *c = p->cover;
 	struct event_ref ref;
@@ -1697,6 +1702,7 @@ static uint32_t cover_group_of(struct pair *p, const struct event *e)
 	if (pair_event_ref(p, e, &ref) ||
 	    keys_begin_cells(p->keys, p->dictionary, p->texts, &ref, c->cells))
 		return INTERN_NONE;
+	name_path(p->keys, path, c->cells);
 	c->key.size = 0;
 	bad = buffer_u32(&c->key, 0);
 	for (size_t i = 0; i < p->keys->count; i++) {
@@ -1808,7 +1814,7 @@ static int cover_pair_open(void *ctx, size_t number, const struct event *a)
 
 	if (cover_pair_close(ctx, number) || ARRAY_REACH(of->groups, of->capacity, number))
 		return -1;
-	group = cover_group_of(of->cover, a);
+	group = cover_group_of(of->cover, a, of->pair.pending.start[number].path);
 	if (group == INTERN_NONE)
 		return -1;
 	of->groups[number] = group + 1;
@@ -1845,7 +1851,7 @@ static int cover_open_call(struct pair *p, const struct event *e, struct cover_c
 	}
 	if (!call->sets)
 		return 0;
-	group = cover_group_of(p, e);
+	group = cover_group_of(p, e, 0);
 	if (group == INTERN_NONE)
 		return -1;
 	call->group = group + 1;
@@ -2017,27 +2023,6 @@ bool cover_next(struct pair *p, struct pair_end *end)
 	return true;
 }
 
-/* Report the sets of which nothing was. */
-static void cover_report(const struct pair *p)
-{
-	const struct cover *c = p->cover;
-
-	for (unsigned set = 0; set < 2; set++) {
-		char *lacks = NULL;
-
-		if (c->opened[set] || !c->names[set])
-			continue;
-		if (c->pairs[set] && p->dictionary)
-			lacks = pair_lacks(p->dictionary, &c->pairs[set]->pair);
-		remark(NULL, "no call or pair is of %s'%s'%s%s",
-		       c->sets == COVER_A ? "--cover " : "the set ", c->names[set],
-		       lacks ? ": the trace has " : "", lacks ? lacks : "");
-		free(lacks);
-	}
-}
-
-/* --- report --- */
-
 /* Report what strace and ltrace record in another way than as events of the pairs. */
 static void pair_report_calls(const struct pair *p)
 {
@@ -2054,13 +2039,38 @@ static void pair_report_calls(const struct pair *p)
 		of_calls |= of;
 		timeless |= of && t->kind == KIND_INSTANT;
 	}
-	if (of_calls && preset->syscalls && !p->pairs)
-		remark(NULL, "the system calls of strace are calls: count them without --pair, as "
-			     "with --where 'name == \"futex\"'");
+	if (of_calls && preset->place && preset->syscalls && !p->pairs)
+		remark(NULL, "the system calls of strace are calls: %s",
+		       p->of_cover ? "use --cover 'group == \"strace\"'"
+				   : "count them without --pair, as with --where 'name == "
+				     "\"futex\"'");
 	else if (timeless)
 		remark(NULL, "calls without their times are no pairs of %s: record with -T",
 		       preset->name);
 }
+
+/* Report the sets of which nothing was. */
+static void cover_report(const struct pair *p)
+{
+	const struct cover *c = p->cover;
+
+	for (unsigned set = 0; set < 2; set++) {
+		char *lacks = NULL;
+
+		if (c->opened[set] || !c->names[set])
+			continue;
+		if (c->pairs[set] && p->dictionary)
+			lacks = pair_lacks(p->dictionary, &c->pairs[set]->pair);
+		remark(NULL, "no call or pair is of %s'%s'%s%s",
+		       c->sets == COVER_A ? "--cover " : "the set ", c->names[set],
+		       lacks ? ": the trace has " : "", lacks ? lacks : "");
+		free(lacks);
+		if (c->pairs[set])
+			pair_report_calls(&c->pairs[set]->pair);
+	}
+}
+
+/* --- report --- */
 
 void pair_report(const struct pair *p, bool verbose)
 {
@@ -2181,9 +2191,23 @@ static int pair_check_side(struct declared *check, const struct pair_side *side,
 		       : 0;
 }
 
+/* Get the field that the pairs add to their events: the path of files; NULL: there is none. */
+static const char *pair_own_field(const struct pair *p)
+{
+	bool files = p->preset && p->preset->files;
+
+	for (size_t i = 0; p->cover && i < 2 && !files; i++)
+		files = p->cover->pairs[i] && pair_own_field(&p->cover->pairs[i]->pair);
+	return files ? "path" : NULL;
+}
+
 int pair_check_names(struct declared *check, const struct pair *p, struct error *e)
 {
-	return pair_check_side(check, &p->a, e) || pair_check_side(check, &p->b, e) ? -1 : 0;
+	check->own = pair_own_field(p);
+	/* those of presets are of several recorders */
+	return !p->preset && (pair_check_side(check, &p->a, e) || pair_check_side(check, &p->b, e))
+		       ? -1
+		       : 0;
 }
 
 /* Get the names of a side, separated by commas, or the usual name that a preset has for them, if

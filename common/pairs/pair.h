@@ -290,7 +290,8 @@ int key_condition_check_names(struct declared *check, const struct condition *c,
 /* Check the field of a column, which may be a key. */
 int key_check_name(const struct declared *check, const char *name, struct error *e);
 int keys_check_names(const struct declared *check, const struct keys *k, struct error *e);
-/* Check a pair that is no preset, whose keys have alternatives for several recorders. */
+/* Check a pair, unless it is a preset, whose keys have alternatives for several recorders; what it
+ * adds to events is known from then on. */
 int pair_check_names(struct declared *check, const struct pair *p, struct error *e);
 
 #endif

@@ -19,7 +19,7 @@ static const char *arguments(void)
 	bool good = d && !dictionary_init(d);
 
 	text.size = 0;
-	good = good && !call_arguments(&text, d, &ev) && !buffer_u8(&text, 0);
+	good = good && !call_arguments(&text, d, &ev, false) && !buffer_u8(&text, 0);
 	dictionary_free(d);
 	free(d);
 	return good ? (const char *)text.data : NULL;
