@@ -70,8 +70,8 @@ const struct enter *open_call_args_take(struct open_call_args *en, const struct 
  * are fields named common_... Bytes that are not printable ASCII are shown as \xNN.
  */
 
-/* Append "name=value, name=value" for an enter, or for any event that has fields; or (returned) what
- * a leave returns. Returns -1 when out of memory. */
+/* Append "name=value, name=value" for an enter, or for any event that has fields; or (returned)
+ * what a leave returns. Returns -1 when out of memory. */
 int call_arguments(struct buffer *b, const struct dictionary *d, const struct event *e,
 		   bool returned);
 
