@@ -1,6 +1,7 @@
 /* links: cmd/trfilter */
 /* The language of conditions: what is understood as what, and what is refused where. */
 #include "cmd/trfilter/rows.h"
+#include "common/util/text.h"
 
 #include <stdlib.h>
 #include <unistd.h>
