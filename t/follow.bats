@@ -6,7 +6,7 @@ load lib
 
 setup() {
 	cd "$BATS_TEST_TMPDIR" || return
-	TRACE=$DATA/follow/app.json
+	export TRACE=$DATA/follow/app.json
 }
 
 # Prints "TIME NAME" of the calls and events that are kept, times in us.
@@ -40,6 +40,27 @@ kept() {
 		diff want got
 		[ -s want ]
 	done
+}
+
+# By hand: request, handle and reply of 7 last 2 us each, part is inside of handle; those of 8 last 1 us each.
+@test "trstat -g trace_id: the requests of flows, and of spans" {
+	run pipe 'trdecode "$TRACE" | trstat -g trace_id -t tsv -c total,self,count'
+	assert_output "$(printf '%s\t%s\t%s\t%s\n' trace_id total self count '' 18500 15500 1 12 6000 6000 8 13 2000 2000 4)"
+	run pipe 'trdecode "$TRACE" | trstat --partial -g trace_id >o.trs'
+	[ "$status" = 2 ]
+	[[ $output == *"does not go with --partial"* ]]
+	# flows of calls, which are joined by a call of both
+	cat >bound.json <<-'END'
+		[{"ph":"X","pid":1,"tid":1,"ts":1,"dur":2,"name":"a","bind_id":"0x5","flow_out":true},
+		{"ph":"X","pid":1,"tid":2,"ts":4,"dur":3,"name":"b","bind_id":"0x5","flow_in":true},
+		{"ph":"X","pid":1,"tid":2,"ts":5,"dur":1,"name":"c","bind_id":"0x6","flow_out":true},
+		{"ph":"X","pid":1,"tid":3,"ts":8,"dur":4,"name":"d","bind_id":"0x6","flow_in":true},
+		{"ph":"X","pid":1,"tid":3,"ts":20,"dur":4,"name":"e"}]
+	END
+	run pipe 'trdecode bound.json | trstat -g trace_id,name -t tsv -c total | sort'
+	assert_output "$(printf '%s\t%s\t%s\n' '' e 4000 5 a 2000 5 b 3000 5 c 1000 5 d 4000 trace_id name total)"
+	run pipe 'trdecode "$DATA/services/spans.json" | trstat --partial -g trace_id | trstat --merge -t tsv -c count | grep -c "	5\$"'
+	assert_output 12
 }
 
 @test "options that do not go with it are refused, with the reason" {

@@ -896,18 +896,6 @@ static bool condition_has_calls(const struct dictionary *d)
 	return !events;
 }
 
-/* Test whether the streams read are of sources that have flows. */
-static bool condition_has_flows(const struct dictionary *d)
-{
-	for (uint32_t i = 1; i < d->types.count; i++) {
-		const struct type *t = dictionary_type(d, i);
-
-		if (t->used && flows_are_of(t))
-			return true;
-	}
-	return false;
-}
-
 /* Refuse fields that no event of the streams read has, and warn of names that no event has.
  * all has no functions. Returns 0, or -1 with e filled. */
 static int filter_condition_check_names(const struct node *n, const struct declared *all,
@@ -915,7 +903,7 @@ static int filter_condition_check_names(const struct node *n, const struct decla
 {
 	struct declared declared = *all;
 	struct check check = {.calls = condition_has_calls(all->dictionary),
-			      .flows = condition_has_flows(all->dictionary)};
+			      .flows = flows_declared(all->dictionary)};
 
 	declared.offer = condition_offer_names;
 	declared.kind = expression_kind_of;

@@ -23,6 +23,7 @@
 #include "cmd/trstat/tree.h"
 #include "cmd/trstat/why.h"
 #include "common/expr/expression.h"
+#include "common/pairs/flows.h"
 #include "common/util/output.h"
 #include "common/util/screen.h"
 #include "common/util/stack_limit.h"
@@ -747,6 +748,9 @@ int query_check_names_of(struct stage *stage, const char *file, const struct que
 	struct intern warned = {0};
 	struct declared check = {.dictionary = &stage->in.dictionary,
 				 .offer = keys_offer_names,
+				 .own = !q->settings->pair && flows_declared(&stage->in.dictionary)
+						? REQUEST_KEY
+						: NULL,
 				 .warned = &warned,
 				 .file = file,
 				 .partial = stage->status != STATUS_OK,

@@ -8,6 +8,7 @@
 
 #include "common/calls/call_stacks.h"
 #include "common/calls/calls.h"
+#include "common/pairs/flows.h"
 #include "common/scheduling/states.h"
 #include "common/stream/field.h"
 #include "common/value/argument.h"
@@ -1144,7 +1145,8 @@ static bool has_late_key(const struct keys *k)
 		return true;
 	for (size_t i = 0; i < k->count; i++)
 		for (const struct key *a = &k->key[i]; a; a = a->other)
-			if (a->kind == BY_FIELD && !strcmp(a->field, "ret"))
+			if (a->kind == BY_FIELD &&
+			    (!strcmp(a->field, "ret") || !strcmp(a->field, REQUEST_KEY)))
 				return true;
 	return false;
 }
@@ -1498,6 +1500,94 @@ static const uint64_t *statistics_states(struct statistics *s, const struct call
 			 : NULL;
 }
 
+/* --- trace_id of sources that have flows: the request that a call or event is of --- */
+
+static uint64_t request_of(const struct key_cell *cell)
+{
+	return cell->kind == KEY_UNSIGNED ? cell->value + 1 : 0;
+}
+
+static void set_request(struct key_cell *cell, uint64_t set)
+{
+	if (set && cell->kind == KEY_MISSING)
+		*cell = key_unsigned(set - 1);
+}
+
+/* Get the cell of the innermost but `above` calls of a stack; NULL: there is none. */
+static struct key_cell *request_cell(const struct statistics *s, const struct stack *stack,
+				     size_t above)
+{
+	if (!stack || stack->count <= above)
+		return NULL;
+	return (struct key_cell *)calls_data(&s->calls, stack, stack->count - 1 - above) +
+	       s->request_cell;
+}
+
+/* Find the request of a call that begins: that of a flow that leads to it, or of the call around
+ * it. */
+static void enter_request(struct statistics *s, const struct event *e, const struct stack *stack,
+			  struct key_cell *cells)
+{
+	struct flow_sets *r = s->requests;
+	const struct key_cell *around = request_cell(s, stack, 1);
+	uint64_t set = around ? request_of(around) : 0;
+
+	if (cells[s->request_cell].kind != KEY_MISSING)
+		return;
+	if (stack && e->lane->thread < r->nnext && r->next[e->lane->thread]) {
+		set = r->next[e->lane->thread];
+		r->next[e->lane->thread] = 0;
+	}
+	set_request(cells + s->request_cell, flow_sets_read(r, e, set));
+}
+
+/* Find the request of an event that is no call, and of the call that its flow belongs to: the call
+ * around it or, of the end of a flow in Trace Event JSON, the next one. */
+static int event_request(struct statistics *s, const struct event *e)
+{
+	struct flow_sets *r = s->requests;
+	struct key_cell *around =
+		request_cell(s, calls_thread_stack(&s->calls, e->lane->thread), 0);
+	uint64_t set = flow_sets_read(r, e, around ? request_of(around) : 0);
+
+	s->request_row[s->request_cell] = (struct key_cell){0};
+	set_request(s->request_row + s->request_cell, set);
+	if (!r->flows.count)
+		return 0;
+	if (r->flows.phase == 'f' && !r->flows.enclosing) {
+		if (ARRAY_REACH(r->next, r->nnext, e->lane->thread))
+			return -1;
+		r->next[e->lane->thread] = set;
+	} else if (around) {
+		set_request(around, set);
+	}
+	return 0;
+}
+
+bool statistics_has_requests(const struct statistics *s)
+{
+	return s->requests && s->requests->any;
+}
+
+/* Prepare for the key trace_id, if it is one. -1: out of memory. */
+static int begin_requests(struct statistics *s)
+{
+	const struct keys *k = s->keys;
+	size_t cell = 0;
+
+	for (size_t i = 0; i < k->count; cell += k->key[i++].begins)
+		if (k->key[i].begins && k->key[i].kind == BY_FIELD && !k->key[i].other &&
+		    !strcmp(k->key[i].field, REQUEST_KEY) && !s->requests) {
+			s->requests = calloc(1, sizeof(*s->requests));
+			s->request_row = calloc(k->begins, sizeof(*s->request_row));
+			if (!s->requests || !s->request_row)
+				return -1;
+			s->requests->flows.dictionary = s->dictionary;
+			s->request_cell = cell;
+		}
+	return 0;
+}
+
 /* Keep the cells of an enter. stack: NULL for a call with a number. */
 static int put_entered(struct statistics *s, const struct event *e, const struct stack *stack,
 		       struct key_cell *cells)
@@ -1510,6 +1600,8 @@ static int put_entered(struct statistics *s, const struct event *e, const struct
 		return -1;
 	if (keys_begin_cells(s->keys, s->dictionary, &s->groups.texts, &entered, cells))
 		return -1;
+	if (s->requests)
+		enter_request(s, e, stack, cells);
 	return notes_group(s) && stack ? note_group(s, e, stack, cells) : 0;
 }
 
@@ -1634,6 +1726,11 @@ static __attribute__((noinline)) int statistics_add_row(struct statistics *s, st
 	uint32_t recorded = s->stacks ? event_stack(s->dictionary, e) : 0;
 	struct aggregate *a;
 
+	if (s->requests && kind_is_instant(e->type->kind)) {
+		if (event_request(s, e))
+			return -1;
+		subject.entered = s->request_row;
+	}
 	if (!counts && !statistics_has_fields(s, e, waits))
 		return 0;
 	/* an enter has pushed its own frame, unless scheduled-out types are ignored here */
@@ -2312,7 +2409,7 @@ static enum outcome statistics_narrow(struct statistics *s, const struct block *
 	bool plain = !fields && !s->calls.data_size && !s->stacks;
 	int bad;
 
-	if (!it->plain || statistics_selects(s))
+	if (!it->plain || statistics_selects(s) || s->requests)
 		return OUTCOME_NO;
 	if (s->name_only && plain && !s->keys->by_type && has_bare_calls(b))
 		bad = statistics_take_calls(s, b, it);
@@ -2503,6 +2600,8 @@ static int statistics_begin(struct statistics *s, const struct keys *k, struct c
 			return -1;
 		s->stacks->tree.keep = true;
 	}
+	if (begin_requests(s))
+		return -1;
 	statistics_begin_calls(s);
 	s->cells = calloc(k->count + more + 1, sizeof(*s->cells));
 	s->pending = calloc(k->begins + 1, sizeof(*s->pending));
@@ -2591,6 +2690,10 @@ void statistics_free(struct statistics *s)
 	if (s->states)
 		states_free(s->states);
 	free(s->states);
+	if (s->requests)
+		flow_sets_free(s->requests);
+	free(s->requests);
+	free(s->request_row);
 	free(s->covered.span);
 	free(s->cells);
 	free(s->pending);

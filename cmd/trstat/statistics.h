@@ -84,6 +84,11 @@ enum recursion_of {
 	RECURSION_OF_TIMES,    /* one of its group, which is known when both have ended */
 };
 
+/* The key that names the request which a call is part of. */
+#define REQUEST_KEY "trace_id"
+
+struct flow_sets;
+
 struct statistics {
 	const struct keys *keys;
 	struct columns *columns;
@@ -92,7 +97,11 @@ struct statistics {
 	struct calls calls;
 	struct call_stacks *stacks; /* NULL where no key is a stack */
 	struct pair *pair;	    /* pairs are counted instead of calls; NULL: calls */
-	struct states *states;	    /* of threads, where a key or a column needs them; else NULL */
+	/* where a key is trace_id: the requests of sources without that field; else NULL */
+	struct flow_sets *requests;
+	size_t request_cell;	      /* number of that key among those with key.begins */
+	struct key_cell *request_row; /* cells of those keys for the present row, no call */
+	struct states *states; /* of threads, where a key or a column needs them; else NULL */
 	/* cells of the group being looked up: those of the keys, then in a summary SUMMARY_CELLS,
 	   which the caller sets with statistics_set_cell */
 	struct key_cell *cells;
@@ -182,6 +191,8 @@ static inline const char *statistics_event(const struct statistics *s)
 	return s->samples.typed ? "weight" : s->samples.type;
 }
 
+/* Test whether flows have named the requests of calls. */
+bool statistics_has_requests(const struct statistics *s);
 /* Note that samples of a type were counted. Returns -1 when out of memory. */
 int statistics_note_samples(struct statistics *s, const char *type);
 /* Check that no weights of different types were added. Returns -1 with e filled. */

@@ -2587,6 +2587,13 @@ void partial_run(struct stage *stage, struct query *q, struct summary *sm, int a
 		stage_fail(stage, &e);
 	if (c.slowest)
 		take_slowest(sm, c.slowest);
+	if (stage->status != STATUS_FAILED && statistics_has_requests(sm->s)) {
+		error_set(&e, NULL, NO_OFFSET,
+			  "-g " REQUEST_KEY
+			  " of flows does not go with --partial: a part of a trace "
+			  "does not know the flows before");
+		stage_fail(stage, &e);
+	}
 	if (stage->status != STATUS_FAILED)
 		partial_write(stage, sm, argc, argv);
 	slowest_free(&slowest);

@@ -198,3 +198,42 @@ char flow_phase(struct flows *f, const struct flow_part *part)
 		return 0;
 	return was ? 't' : 's';
 }
+
+bool flows_declared(const struct dictionary *d)
+{
+	for (uint32_t i = 1; i < d->types.count; i++) {
+		const struct type *t = dictionary_type(d, i);
+
+		if (t->used && flows_are_of(t))
+			return true;
+	}
+	return false;
+}
+
+/* --- sets of flows --- */
+
+void flow_sets_free(struct flow_sets *f)
+{
+	flows_free(&f->flows);
+	key_map_free(&f->of);
+	free(f->next);
+}
+
+uint64_t flow_sets_read(struct flow_sets *f, const struct event *e, uint64_t around)
+{
+	unsigned n = flows_read(&f->flows, e);
+	const struct flow_part *parts = f->flows.parts;
+	uint64_t set = 0;
+
+	for (unsigned i = 0; i < n && !set; i++)
+		set = key_map_get(&f->of, parts[i].id);
+	if (!set)
+		set = around || !n ? around : parts[0].id + 1;
+	for (unsigned i = 0; i < n; i++)
+		if (parts[i].ends)
+			key_map_remove(&f->of, parts[i].id);
+		else if (!key_map_get(&f->of, parts[i].id) && f->of.count < FLOWS_MOST && set)
+			key_map_set(&f->of, parts[i].id, set);
+	f->any |= n > 0;
+	return set;
+}

@@ -59,6 +59,32 @@ unsigned flows_read(struct flows *f, const struct event *ev);
  * of memory. */
 char flow_phase(struct flows *f, const struct flow_part *part);
 
+/* Test whether events of the sources of a stream may be part of flows. */
+bool flows_declared(const struct dictionary *d);
+
+/*
+ * Sets of flows, which name requests: a call that is part of two flows joins them.
+ *
+ *     call A          flow_ids [12]                               set 12
+ *     call B          terminating_flow_ids [12], flow_ids [14]    set 12
+ *     call C          terminating_flow_ids [14]                   set 12
+ *
+ * A set has the id of its flow that was read first. Where two sets meet, each later flow is of the
+ * first one. A set is known as its id + 1; 0: none.
+ */
+struct flow_sets {
+	struct flows flows;
+	struct key_map of; /* by id of the flow: its set */
+	uint64_t *next;	   /* by thread: the set of the next call that begins in it */
+	size_t nnext;
+	bool any; /* some event was part of a flow */
+};
+
+void flow_sets_free(struct flow_sets *f);
+/* Read the flows of an event. Returns its set: that of one of its flows, else `around`, the set of
+ * the call around it, else a new one; of an event without flows `around`. */
+uint64_t flow_sets_read(struct flow_sets *f, const struct event *e, uint64_t around);
+
 /* --- events of Trace Event JSON that have an id: asynchronous events and flows --- */
 
 /* Test for an event with an id (common/formats/chrome.h). */
