@@ -110,6 +110,8 @@ fail_then() {
 	printf 'fib # a name\n-> name == "fib" &&\nkind == "leave"' >fib.pair
 	fail_each x trstat -q -o x --pair @fib.pair calls.trs
 	fail_each x trstat -q -o x --diff calls.trs calls.trs
+	cp calls.trs again.trs
+	fail_each x trstat -q -o x --diff -c total,p50 calls.trs '[a]gain.trs' -- calls.trs
 	trstat -q --partial -o x.sum calls.trs
 	fail_each x trstat -q -o x --merge x.sum x.sum
 }

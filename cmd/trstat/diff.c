@@ -3,6 +3,7 @@
  */
 #include "cmd/trstat/diff.h"
 
+#include <errno.h>
 #include <glob.h>
 #include <inttypes.h>
 #include <math.h>
@@ -2096,6 +2097,13 @@ static int diff_add_file(struct run_files *f, const char *path, struct error *e)
 	return f->path[f->count++] ? 0 : error_no_memory(e);
 }
 
+/* Stop glob when it is out of memory; a directory that cannot be read has no file. */
+static int diff_glob_error(const char *path, int number)
+{
+	(void)path;
+	return number == ENOMEM;
+}
+
 /* Add the files that an operand names: a file, or a pattern of the shell. */
 static int add_operand(struct run_files *f, const char *operand, bool after, struct error *e)
 {
@@ -2107,11 +2115,11 @@ static int add_operand(struct run_files *f, const char *operand, bool after, str
 		return error_set(e, operand, NO_OFFSET, "no such file; options come before the --");
 	if (exists || !strpbrk(operand, "*?["))
 		return diff_add_file(f, operand, e);
-	bad = glob(operand, 0, NULL, &found);
+	bad = glob(operand, 0, diff_glob_error, &found);
 	if (bad == GLOB_NOMATCH)
 		return error_set(e, operand, NO_OFFSET, "no file has such a name");
 	if (bad)
-		return error_set(e, operand, NO_OFFSET, "the files cannot be listed");
+		return error_no_memory(e);
 	for (size_t i = 0; !bad && i < found.gl_pathc; i++)
 		bad = diff_add_file(f, found.gl_pathv[i], e);
 	globfree(&found);
