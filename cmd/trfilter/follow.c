@@ -610,15 +610,15 @@ static bool follow_in_interrupt(struct follow *f, const struct event *e)
 	       (s && s->count && s != calls_thread_stack(&f->calls, e->lane->thread));
 }
 
-/* Get the task that a switch, a wakeup or another event of the scheduler is about; 0: none. */
-static uint32_t follow_target(struct follow *f, const struct event *e, unsigned slot)
+/* Get the task that a switch or a wakeup is about; 0: none. make: make one for a new thread. */
+static uint32_t follow_target(struct follow *f, const struct event *e, unsigned slot, bool make)
 {
 	const struct scheduling_type *t = scheduling_types_get(&f->types, e->type);
 	int64_t tid = 0;
 
-	if (!t || !scheduling_number(t, e, slot, &tid))
+	if (!t || !scheduling_number(t, e, slot, &tid) || tid <= 0 || tid > INT32_MAX)
 		return 0;
-	return follow_tid(f, tid);
+	return make ? follow_tid(f, tid) : idmap_get(&f->by_tid, (uint32_t)tid);
 }
 
 /* A thread leaves its CPU, perhaps to sleep. */
@@ -637,7 +637,7 @@ static void follow_switch(struct follow *f, const struct event *e, bool named)
 		/* a thread that waits for a disk or a page goes on with its work */
 		runnable = state == THREAD_RUNNABLE || state == THREAD_RUNNING ||
 			   state == THREAD_UNINTERRUPTIBLE;
-		task = follow_target(f, e, SWITCH_PREV_TID);
+		task = follow_target(f, e, SWITCH_PREV_TID, false);
 	} else {
 		name = dictionary_location_name(f->dictionary, e->location);
 		field_number(e, "preempt", &runnable);
@@ -651,7 +651,7 @@ static void follow_switch(struct follow *f, const struct event *e, bool named)
 /* A thread is woken, by an event that is followed or not. */
 static void follow_wakeup(struct follow *f, const struct event *e, bool followed)
 {
-	uint32_t task = follow_target(f, e, WAKE_TID);
+	uint32_t task = follow_target(f, e, WAKE_TID, followed);
 
 	f->has_wakeups = true;
 	if (f->tasks[task].ambiguous)
@@ -841,9 +841,9 @@ static uint8_t follow_event(struct follow *f, const struct event *e, uint32_t ta
 		follow_flows(f);
 	/* when the threads of the request got a CPU, and were woken */
 	if (role == FOLLOW_SWITCH)
-		kept |= follow_is_followed(f, follow_target(f, e, SWITCH_NEXT_TID));
+		kept |= follow_is_followed(f, follow_target(f, e, SWITCH_NEXT_TID, false));
 	else if (role == FOLLOW_WAKING || role == FOLLOW_WAKEUP)
-		kept |= follow_is_followed(f, follow_target(f, e, WAKE_TID));
+		kept |= follow_is_followed(f, follow_target(f, e, WAKE_TID, false));
 	if (kept)
 		follow_kept_event(f, e);
 	return kept ? ROW_KEEP : ROW_LEFT_OUT;

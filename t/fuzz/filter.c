@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "cmd/trfilter/call_filter.h"
+#include "cmd/trfilter/follow.h"
 #include "cmd/trfilter/run.h"
 #include "t/fuzz/packed_stream.h"
 
@@ -69,6 +70,7 @@ static uint64_t run(const char *path, uint8_t how, bool *plain)
 	struct results results;
 	struct time_range limits = {0};
 	struct emit x = {.widening = how & 8 ? &context.widening : NULL, .pass = true};
+	struct widening *follow = NULL;
 	struct call_filter w = {.queue.fd = -1};
 	struct filter f;
 	struct stage s;
@@ -84,12 +86,15 @@ static uint64_t run(const char *path, uint8_t how, bool *plain)
 		x.limit = &results;
 	context_init(&context, how & 32 ? 0 : 10000, &s.in.dictionary);
 	if (!bad && !stage_open(&s, paths, 1, &common) && !stage_create(&s, 1, argv)) {
+		if ((how & 72) == 72)
+			x.widening = follow = follow_new(&s.in.dictionary, how & 32 ? 0 : 10000,
+							 context.limit, how & 128);
 		f.evaluation.dictionary = &s.in.dictionary;
 		f.evaluation.quiet = true;
 		limits.evaluation = f.evaluation;
 		bad = call_filter_init(&w, &f, how & 32 ? 0 : 10000, &e);
-		w.invert = how & 64;
-		w.callers = how & 128;
+		w.invert = how & 64 && !follow;
+		w.callers = how & 128 && !follow;
 		w.time_range = time_range_any(&limits) ? &limits : NULL;
 		w.queue.left_out = x.widening ? ROW_FOR_CONTEXT : ROW_LEFT_OUT;
 		if (*plain)
@@ -106,6 +111,7 @@ static uint64_t run(const char *path, uint8_t how, bool *plain)
 	}
 	stage_finish(&s);
 	context_free(&context);
+	follow_finish(follow, true);
 	time_range_free(&limits);
 	filter_free(&f);
 	results_free(&results);

@@ -109,6 +109,31 @@ def _(n):
     return events(f'{{"ph":"X","pid":1,"tid":1,"ts":{n - i},"dur":{2 * i + 1},"name":"f"}}' for i in range(n))
 
 
+def followed(name, n):
+    """A trace of which trfilter --follow keeps all: the first call matches."""
+    CASES["trfilter follow: " + name] = CASES.pop(name)[0], n, "trdecode -q {} | trfilter --follow 'name == \"first\"' -o /dev/null"
+
+
+@grows("flows in a cycle", 1)
+def _(n):
+    # calls of two threads that pass on the same flows, and new ones
+    return events([f'{{"ph":"X","pid":1,"tid":{i % 2},"ts":{2 * i},"dur":1,"name":"{"f" if i else "first"}",'
+                   f'"bind_id":{i % 100},"flow_in":true,"flow_out":true}}' for i in range(n)])
+
+
+@grows("flows and threads", 1)
+def _(n):
+    # each thread is woken and never sleeps, each flow goes on
+    return events(['{"ph":"B","pid":1,"tid":1,"ts":0,"name":"first"}'] + [line for i in range(n) for line in (
+        f'{{"ph":"s","pid":1,"tid":1,"ts":{2 * i + 1},"id":{i},"name":"q","cat":"c"}}',
+        f'{{"ph":"i","pid":1,"tid":1,"ts":{2 * i + 2},"name":"sched_waking","args":{{"comm":"c","pid":{i + 2},'
+        f'"prio":1,"target_cpu":0}}}}')])
+
+
+followed("flows in a cycle", 5000)
+followed("flows and threads", 3000)
+
+
 @grows("chrome async", 5000)
 def _(n):
     return events([f'{{"ph":"b","cat":"c","id":"{i}","pid":1,"tid":1,"ts":{i},"name":"f"}}' for i in range(n)] +
@@ -2526,6 +2551,7 @@ STREAMS = {"names": 4000, "threads": 2500, "nested names": 4000, "async open": 4
 PROGRAMS = {
     "trfilter names": "trfilter 'name =~ \"f1\"'", "trfilter durations": "trfilter 'dur > 10us'",
     "trfilter stacks": "trfilter 'stack =~ \"f1\"'", "trfilter callers": "trfilter --with-callers 'name == \"f7\"'",
+    "trfilter follow": "trfilter -q --follow --with-callers 'name =~ \"f1\"'",
     "trstat": "trstat", "trstat keys": "trstat -g name,tid,depth,caller", "trstat tree": "trstat --tree",
     "trstat pairs": "trstat --pair 'f -> f on .tid == .tid'", "trstat summary": "trstat --partial | trstat --merge -",
     "trsym": "trsym", **{f"trencode {form}": f"trencode -q -t {form}" for form in (
