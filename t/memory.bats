@@ -73,6 +73,9 @@ fail_then() {
 
 @test "an allocation of trfilter and of trsym fails" {
 	fail_each x.trs trfilter -q -o x.trs 'dur > 1us' calls.trs
+	trdecode -q -o flows.trs "$DATA/follow/app.json"
+	fail_each x.trs trfilter -q -o x.trs --follow --with-callers 'arg.id == 7 || flow == 13' flows.trs
+	fail_each x.txt trstat -q -o x.txt -g trace_id flows.trs
 	fail_each x.trs trsym -q -o x.trs values.trs
 	trdecode -q -o jumps.trs "$DATA/uftrace/jumps"
 	fail_each x.trs trsym -q -o x.trs jumps.trs
