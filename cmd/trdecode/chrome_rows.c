@@ -13,7 +13,6 @@
 #include "common/calls/open_calls.h"
 #include "common/cli/program.h"
 #include "common/formats/chrome.h"
-#include "common/formats/perfetto.h"
 #include "common/stream/value.h"
 #include "common/stream/writer.h"
 #include "common/util/hash.h"

@@ -16,7 +16,6 @@
 #include <stdint.h>
 
 #include "cmd/trdecode/bid.h"
-#include "common/util/buffer.h"
 #include "common/util/error.h"
 #include "common/util/intern.h"
 

@@ -24,7 +24,6 @@
 #include "cmd/trdecode/decoder.h"
 #include "cmd/trdecode/input.h"
 #include "cmd/trdecode/rows.h"
-#include "common/util/intern.h"
 
 #define GMON_MAGIC "gmon"
 

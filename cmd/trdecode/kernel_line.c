@@ -11,7 +11,6 @@
 #include "cmd/trdecode/decoder.h"
 #include "cmd/trdecode/input.h"
 #include "cmd/trdecode/kernel_text.h"
-#include "common/util/output.h"
 
 enum { TEXT_MOST = 256 }; /* bytes of a text within a form */
 

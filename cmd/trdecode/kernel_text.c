@@ -17,8 +17,6 @@
 #include "cmd/trdecode/input.h"
 #include "cmd/trdecode/kernel_line.h"
 #include "common/stream/value.h"
-#include "common/util/hash.h"
-#include "common/util/output.h"
 
 static int ftrace_text(struct ftrace *f, const struct ftrace_line *l);
 

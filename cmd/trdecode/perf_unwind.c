@@ -23,7 +23,6 @@
 #include <unistd.h>
 
 #include "cmd/trdecode/decoder.h"
-#include "cmd/trdecode/perf_records.h"
 #include "common/formats/perf.h"
 #include "common/stream/writer.h"
 #include "common/symbols/frame_tables.h"
@@ -34,7 +33,6 @@
 #include "common/util/error.h"
 #include "common/util/intern.h"
 #include "common/util/lines.h"
-#include "common/util/output.h"
 #include "common/util/text.h"
 #include "common/util/u128.h"
 

@@ -18,7 +18,6 @@
 #include "common/util/buffer.h"
 #include "common/util/error.h"
 #include "common/util/intern.h"
-#include "common/util/u128.h"
 
 /*
  * Reads the packets of a trace: from a file, or from a packet that contains

@@ -24,7 +24,6 @@
 #include "common/util/buffer.h"
 #include "common/util/bytes.h"
 #include "common/util/intern.h"
-#include "common/util/output.h"
 #include "common/util/u128.h"
 
 /* of nested values and of a dictionary, as of Trace Event JSON; jq 1.6 reads 127 nested objects */

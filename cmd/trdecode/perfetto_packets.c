@@ -23,7 +23,6 @@
 #include "common/util/buffer.h"
 #include "common/util/error.h"
 #include "common/util/intern.h"
-#include "common/util/output.h"
 
 /*
  * The state of each sequence of packets: interned entries, and defaults.

@@ -19,7 +19,6 @@
 #include "cmd/trdecode/rows.h"
 #include "cmd/trdecode/sorter.h"
 #include "common/calls/open_calls.h"
-#include "common/formats/chrome.h"
 #include "common/formats/perfetto.h"
 #include "common/ftrace/kernel_names.h"
 #include "common/protobuf/protobuf.h"
@@ -29,7 +28,6 @@
 #include "common/util/error.h"
 #include "common/util/hash.h"
 #include "common/util/intern.h"
-#include "common/util/output.h"
 #include "common/util/u128.h"
 
 enum { PARENTS_MOST = 64 }; /* steps from a track to that of its thread */

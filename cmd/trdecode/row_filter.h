@@ -5,7 +5,6 @@
 #define TR_TRDECODE_ROW_FILTER_H
 
 #include "common/stream/writer.h"
-#include "common/util/buffer.h"
 #include "common/util/intern.h"
 #include "common/value/moment.h"
 #include "common/value/scalar.h"

@@ -17,7 +17,6 @@
 #include "common/util/bytes.h"
 #include "common/util/error.h"
 #include "common/util/heap.h"
-#include "common/util/output.h"
 #include "common/util/text_span.h"
 #include "common/value/json.h"
 

@@ -13,7 +13,6 @@
 #include "cmd/trdecode/input.h"
 #include "cmd/trdecode/uftrace_args.h"
 #include "cmd/trdecode/uftrace_session.h"
-#include "common/formats/uftrace.h"
 #include "common/util/heap.h"
 #include "common/util/intern.h"
 #include "common/util/lines.h"

@@ -11,7 +11,6 @@
 #include "cmd/trdecode/input.h"
 #include "common/util/text_span.h"
 #include "cmd/trdecode/uftrace.h"
-#include "cmd/trdecode/uftrace_args.h"
 #include "common/formats/perf.h"
 #include "common/formats/uftrace.h"
 #include "common/ftrace/event_format.h"

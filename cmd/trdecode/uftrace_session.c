@@ -16,7 +16,6 @@
 
 #include "common/util/text_span.h"
 #include "cmd/trdecode/uftrace.h"
-#include "cmd/trdecode/uftrace_args.h"
 #include "common/formats/uftrace.h"
 #include "common/util/bisect.h"
 #include "common/util/buffer.h"

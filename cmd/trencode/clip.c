@@ -9,7 +9,6 @@
 #include "common/calls/calls.h"
 #include "common/stream/field.h"
 #include "common/util/buffer.h"
-#include "common/value/units.h"
 
 enum {
 	TAIL_MOST = 65536,    /* bytes of the tail of a leave at a cut */

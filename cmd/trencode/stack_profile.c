@@ -19,7 +19,6 @@
 #include "common/util/intern.h"
 #include "common/util/stack_limit.h"
 #include "common/util/text.h"
-#include "common/value/scalar.h"
 
 /* Test whether \xHH is at p. */
 static bool profile_looks_escaped(const char *p, size_t n)

@@ -14,7 +14,6 @@
 #include "common/stream/dictionary.h"
 #include "common/util/buffer.h"
 #include "common/util/error.h"
-#include "common/util/output.h"
 
 /* Store a number of 1, 2, 4 or 8 bytes, in either byte order. */
 static inline void tracecmd_put_uint(void *p, uint64_t v, unsigned size, bool big)

@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/util/stack_limit.h"
 #include "common/util/u128.h"
 #include "common/calls/call_stacks.h"
 #include "common/calls/stack_tree.h"

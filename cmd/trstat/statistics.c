@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cmd/trstat/pair_list.h"
 #include "common/calls/call_stacks.h"
 #include "common/calls/calls.h"
 #include "common/pairs/flows.h"

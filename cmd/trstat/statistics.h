@@ -6,7 +6,6 @@
 
 #include "cmd/trstat/groups.h"
 #include "cmd/trstat/table.h"
-#include "cmd/trstat/pair_list.h"
 #include "common/calls/calls.h"
 #include "common/pairs/pair.h"
 #include "common/pairs/keys.h"

@@ -10,7 +10,6 @@
 
 #include "cmd/trstat/groups.h"
 #include "common/pairs/keys.h"
-#include "common/stream/clocks.h"
 #include "common/util/error.h"
 #include "common/util/text.h"
 #include "common/util/u128.h"

@@ -12,6 +12,7 @@
 
 #include "common/formats/apitrace.h"
 #include "common/scheduling/states.h"
+#include "common/stream/clocks.h"
 #include "common/stream/field.h"
 #include "common/util/buffer.h"
 #include "common/util/histogram.h"

@@ -22,10 +22,12 @@
 
 #include <string.h>
 
-#include "common/stream/clocks.h"
+#include "common/stream/event.h"
 #include "common/util/intern.h"
 #include "common/value/scalar.h"
 
+struct clocks;
+struct error;
 struct field_value;
 
 /*

@@ -7,9 +7,7 @@
 #define TR_TRENCODE_TEXT_APITRACE_H
 
 #include "common/stream/dictionary.h"
-#include "common/stream/value.h"
 #include "common/util/buffer.h"
-#include "common/util/text.h"
 
 /* The directory that blobs are written to. */
 struct apitrace_blobs;

@@ -15,6 +15,7 @@
 
 #include "cmd/trencode/text/layout.h"
 #include "cmd/trencode/text/tracecmd.h"
+#include "common/symbols/symbols.h"
 #include "common/formats/uftrace.h"
 #include "common/stream/event.h"
 #include "common/stream/field.h"

@@ -10,10 +10,8 @@
 
 #include "common/stream/dictionary.h"
 #include "common/stream/value.h"
-#include "common/symbols/symbols.h"
 #include "common/util/buffer.h"
 #include "common/util/error.h"
-#include "common/util/text.h"
 
 /* --- the columns in front of a line --- */
 
