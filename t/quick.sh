@@ -31,6 +31,7 @@ other_names() {
 		cmd/trstat/@(groups|slowest|table).*	stat stat_keys house
 		cmd/trstat/@(main|run|statistics).*	stat stat_views stat_alarm
 		cmd/trstat/@(histogram|prom|timeline|tree).*	stat_views stat_interval
+		cmd/trstat/explain_tail.*	explain_tail
 		cmd/trstat/summary.*	merge
 		cmd/trstat/why.*	why
 		common/scheduling/waits.*	why

@@ -42,6 +42,8 @@ enum {
 	OPT_SLOWEST,
 	OPT_UNPAIRED,
 	OPT_WHY,
+	OPT_EXPLAIN_TAIL,
+	OPT_QUANTILE,
 	OPT_DIFF,
 	OPT_THRESHOLD,
 	OPT_TITLE,
@@ -120,6 +122,12 @@ static const struct option_row command_line_rows[] = {
 	 "show whom the calls, or the threads, for which EXPR\nis true waited for: their critical "
 	 "path",
 	 NULL},
+	{OPT_EXPLAIN_TAIL, "explain-tail", "EXPR",
+	 "show what is different about the slow ones of the\ncalls for which EXPR is true: "
+	 "children, arguments,\nCPU, states, callers, the call before",
+	 NULL},
+	{OPT_QUANTILE, "quantile", "Q",
+	 "with --explain-tail: the calls beyond the quantile Q\nare slow (default: 0.99)", NULL},
 	{OPTION_HEADING, NULL, NULL, "Two traces or many runs, each a stream or a summary:", NULL},
 	{OPT_DIFF, "diff", NULL,
 	 "show what changed from the first FILE to the second\n(many runs: --diff 'old/*.trs' -- "
@@ -227,6 +235,23 @@ static int diff_alpha(struct diff_options *o, const char *text, struct error *e)
 			 "--alpha takes a probability between 0 and 1, not '%s'", text);
 }
 
+/* Parse "0.99" or "99%"; -1 with e filled. */
+static int tail_quantile(struct stat_settings *s, const char *text, struct error *e)
+{
+	const char *unit = parse_number(text, &s->quantile);
+
+	s->quantile_text = text;
+	if (unit && *unit == '%') {
+		s->quantile /= 100;
+		unit++;
+	}
+	if (unit && !*unit && s->quantile > 0 && s->quantile < 1)
+		return 0;
+	return error_set(e, NULL, NO_OFFSET,
+			 "--quantile takes a number between 0 and 1 such as 0.99, not '%.64s'",
+			 text);
+}
+
 /* Take one option, for struct program; ctx is the command line. */
 static int command_line_option(void *ctx, int key, const char *arg, struct error *e)
 {
@@ -251,6 +276,8 @@ static int command_line_option(void *ctx, int key, const char *arg, struct error
 	case OPT_SLOWEST: return set_view(s, VIEW_SLOWEST, "slowest", arg, e);
 	case OPT_UNPAIRED: return set_view(s, VIEW_UNPAIRED, "unpaired", NULL, e);
 	case OPT_WHY: return set_view(s, VIEW_WHY, "why", arg, e);
+	case OPT_EXPLAIN_TAIL: return set_view(s, VIEW_EXPLAIN_TAIL, "explain-tail", arg, e);
+	case OPT_QUANTILE: return tail_quantile(s, arg, e);
 	case OPT_PAIR:
 	case OPT_COVER: return set_pair(s, key == OPT_COVER, arg, e);
 	case OPT_FAIL_IF: return diff_fail_if(&o->diff, arg) ? 0 : add_condition(o, arg, e);
@@ -289,7 +316,7 @@ static const struct program program = {
 	.purpose = "Print tables of the calls and events of a stream.",
 	.options = command_line_rows,
 	.daily = "group columns sort limit to where since until pair fail-if interval tree callers "
-		 "hist timeline slowest diff output quiet help version",
+		 "hist timeline slowest explain-tail diff output quiet help version",
 	.option = command_line_option,
 	.streams = stat_streams,
 };
@@ -358,10 +385,15 @@ static int diff_check(const struct stat_settings *s, const struct diff_options *
 			    : settings_selection(s)   ? settings_selection(s)
 			    : s->format == TABLE_PROM ? "to=prom"
 						      : NULL;
-	const char *own = o->threshold > 0 ? "threshold" : o->alpha > 0 ? "alpha" : NULL;
+	bool tail = s->view == VIEW_EXPLAIN_TAIL;
+	const char *own = o->threshold > 0 ? "threshold" : NULL;
 
 	if (!o->asked && own)
 		return error_set(e, NULL, NO_OFFSET, "--%s goes with --diff", own);
+	if (!o->asked && !tail && o->alpha > 0)
+		return error_set(e, NULL, NO_OFFSET, "--alpha goes with --diff and --explain-tail");
+	if (!tail && s->quantile > 0)
+		return error_set(e, NULL, NO_OFFSET, "--quantile goes with --explain-tail");
 	if (o->title && s->format != TABLE_SVG)
 		return error_set(e, NULL, NO_OFFSET, "--title goes with --diff -t svg");
 	if (!o->asked && o->fail_if)
@@ -390,14 +422,39 @@ static int diff_check(const struct stat_settings *s, const struct diff_options *
  * --merge. -1 with e filled. */
 static int partial_check(const struct stat_settings *s, size_t conditions, struct error *e)
 {
+	bool tail = s->view == VIEW_EXPLAIN_TAIL;
 	const char *option = s->wall			? "wall"
 			     : conditions && s->partial ? "fail-if"
 							: settings_selection(s);
 
+	if (tail && conditions)
+		return error_set(e, NULL, NO_OFFSET,
+				 "--fail-if does not go with --explain-tail, which has no columns");
 	if (!option || !(s->partial || s->merge))
 		return 0;
 	return error_set(e, NULL, NO_OFFSET, "--%s does not go with --%s", option,
 			 s->partial ? "partial" : "merge");
+}
+
+/* Check the options and make the query. -1 with e filled. */
+static int command_line_query(struct command_line *line, struct query *q, int operands,
+			      char **operand, struct error *e)
+{
+	struct stat_settings *s = &line->settings;
+
+	if (line->diff.asked) {
+		/* -s names columns of both traces, which query_parse does not know */
+		line->diff.sort = s->sort;
+		s->sort = NULL;
+	}
+	s->alpha = line->diff.alpha > 0 ? line->diff.alpha : 0.01;
+	if (diff_check(s, &line->diff, e) || command_line_conditions(line, e) ||
+	    partial_check(s, line->alarms.count, e))
+		return -1;
+	return !s->merge && (query_parse(q, s, e) ||
+			     time_window_find_ends(&q->window, operand, operands, e))
+		       ? -1
+		       : 0;
 }
 
 int main(int argc, char **argv)
@@ -415,16 +472,7 @@ int main(int argc, char **argv)
 		free(line.fail_if);
 		return status;
 	}
-	if (line.diff.asked) {
-		/* -s names columns of both traces, which query_parse does not know */
-		line.diff.sort = line.settings.sort;
-		line.settings.sort = NULL;
-	}
-	if (diff_check(&line.settings, &line.diff, &e) || command_line_conditions(&line, &e) ||
-	    partial_check(&line.settings, line.alarms.count, &e) ||
-	    (!line.settings.merge &&
-	     (query_parse(&query, &line.settings, &e) ||
-	      time_window_find_ends(&query.window, argv + optind, argc - optind, &e)))) {
+	if (command_line_query(&line, &query, argc - optind, argv + optind, &e)) {
 		query_free(&query);
 		alarms_free(&line.alarms);
 		free(line.fail_if);

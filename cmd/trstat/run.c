@@ -7,6 +7,7 @@
 #include "common/cli/stage.h"
 #include "common/expr/declared.h"
 #include "cmd/trstat/run.h"
+#include "cmd/trstat/explain_tail.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -25,7 +26,6 @@
 #include "common/expr/expression.h"
 #include "common/pairs/flows.h"
 #include "common/util/output.h"
-#include "common/util/screen.h"
 #include "common/util/stack_limit.h"
 #include "common/value/units.h"
 #include "common/util/screen.h"
@@ -199,7 +199,10 @@ int query_check_clocks(const struct query *q, const struct clocks *clocks, bool 
 	    (q->settings->view == VIEW_TIMELINE && check_timeline(q, clocks, e)) ||
 	    keys_check_clocks(&q->keys, clocks, e) ||
 	    pair_check_clocks(&q->pair, clocks->ticks, clocks->times, e) ||
-	    condition_check_clocks(&q->where, q->settings->view == VIEW_WHY ? "--why" : "--where",
+	    condition_check_clocks(&q->where,
+				   q->settings->view == VIEW_WHY ? "--why"
+				   : q->settings->where		 ? "--where"
+								 : "--explain-tail",
 				   clocks, weights, e))
 		return -1;
 	return 0;
@@ -376,8 +379,9 @@ static int query_check_selection(const struct stat_settings *s, struct error *e)
 	const char *option = settings_selection(s);
 	bool slowest = s->view == VIEW_SLOWEST &&
 		       !(s->where && s->pair && !s->since.from && !s->until.from);
-	const char *other = slowest || s->view == VIEW_UNPAIRED || s->view == VIEW_WHY
-				    ? s->view_option
+	bool alone =
+		s->view == VIEW_UNPAIRED || s->view == VIEW_WHY || s->view == VIEW_EXPLAIN_TAIL;
+	const char *other = slowest || alone	       ? s->view_option
 			    : s->partial	       ? "partial"
 			    : s->where && s->cover     ? "cover"
 			    : !s->where && s->interval ? "interval"
@@ -393,11 +397,12 @@ static int query_check_selection(const struct stat_settings *s, struct error *e)
 			 option, other);
 }
 
-/* Parse the condition of --where or --why. */
+/* Parse the condition of --where, --why or --explain-tail. */
 static int parse_where(struct query *q, struct error *e)
 {
 	bool why = q->settings->view == VIEW_WHY;
-	const char *text = why ? q->settings->view_argument : q->settings->where;
+	bool view = why || q->settings->view == VIEW_EXPLAIN_TAIL;
+	const char *text = view ? q->settings->view_argument : q->settings->where;
 
 	if (!text)
 		return 0;
@@ -405,7 +410,7 @@ static int parse_where(struct query *q, struct error *e)
 		return -1;
 	if (q->where.keys.needs & NEEDS_STACK)
 		return error_set(e, NULL, NO_OFFSET, "--%s cannot test the stack; trfilter can",
-				 why ? "why" : "where");
+				 view ? q->settings->view_option : "where");
 	if (why && keys_state(&q->where.keys))
 		return error_set(e, NULL, NO_OFFSET,
 				 "--why cannot test '%s', the time in a state; trfilter can",
@@ -413,24 +418,27 @@ static int parse_where(struct query *q, struct error *e)
 	return 0;
 }
 
-/* Refuse what has no effect on the paths of --why. */
-static int parse_why(struct query *q, struct error *e)
+/* Refuse what has no effect on --why and --explain-tail. */
+static int parse_calls(struct query *q, struct error *e)
 {
 	const struct stat_settings *s = q->settings;
-	const char *other = s->keys	 ? "-g"
-			    : s->columns ? "-c"
-			    : s->sort	 ? "-s"
-			    : s->pair	 ? s->cover ? "--cover" : "--pair"
-					 : NULL;
+	bool why = s->view == VIEW_WHY;
+	const char *other = s->keys		 ? "-g"
+			    : s->columns	 ? "-c"
+			    : s->sort		 ? "-s"
+			    : s->limited && !why ? "-n"
+			    : s->pair		 ? s->cover ? "--cover" : "--pair"
+						 : NULL;
 
 	if (other)
-		return error_set(e, NULL, NO_OFFSET, "%s does not go with --why", other);
+		return error_set(e, NULL, NO_OFFSET, "%s does not go with --%s", other,
+				 s->view_option);
 	if (s->partial || s->merge)
-		return error_set(
-			e, NULL, NO_OFFSET,
-			"--why does not go with --%s: a part of a trace does not know what "
-			"its threads waited for before",
-			s->partial ? "partial" : "merge");
+		return error_set(e, NULL, NO_OFFSET, "--%s does not go with --%s: %s",
+				 s->view_option, s->partial ? "partial" : "merge",
+				 why ? "a part of a trace does not know what its threads waited "
+				       "for before"
+				     : "a summary has no single calls to compare");
 	return parse_keys(q, "", "", e) || columns_parse(&q->columns, "count", e);
 }
 
@@ -552,7 +560,8 @@ int query_parse(struct query *q, const struct stat_settings *s, struct error *e)
 	case VIEW_TIMELINE: bad = parse_timeline(q, e); break;
 	case VIEW_SLOWEST: bad = parse_slowest(q, e); break;
 	case VIEW_UNPAIRED: bad = parse_list(q, e); break;
-	case VIEW_WHY: bad = parse_why(q, e); break;
+	case VIEW_WHY:
+	case VIEW_EXPLAIN_TAIL: bad = parse_calls(q, e); break;
 	}
 	bad = bad || (s->pair &&
 		      (query_pair_keys(q, &q->keys, e) || query_pair_keys(q, &q->where.keys, e)));
@@ -632,7 +641,7 @@ void query_free(struct query *q)
 enum reads_values query_reads_values(const struct query *q)
 {
 	return q->settings->view == VIEW_SLOWEST || q->settings->view == VIEW_WHY ||
-			       q->settings->pair ||
+			       q->settings->view == VIEW_EXPLAIN_TAIL || q->settings->pair ||
 			       (q->keys.needs | q->where.keys.needs) & NEEDS_EVENT ||
 			       q->columns.wanted.field_count
 		       ? READS_ALL
@@ -667,6 +676,7 @@ static int query_write(struct query *q, const struct table *t, struct text *out,
 	case VIEW_TIMELINE: return view_timeline(t, q->width, s->format, out, e);
 	case VIEW_SLOWEST: /* of pairs; slowest.h writes calls */
 	case VIEW_UNPAIRED:
+	case VIEW_EXPLAIN_TAIL: /* explain_tail.h writes calls */
 		if (pair_list_write(&q->pair_list, t, s->format, out))
 			return error_no_memory(e);
 		break;
@@ -1879,7 +1889,8 @@ static void print_instead(const struct stage *stage, const struct stat_settings 
 	bool field = s->view == VIEW_HIST && s->view_argument && strcmp(s->view_argument, "dur") &&
 		     strcmp(s->view_argument, "self");
 	uint32_t types;
-	bool calls = run_has_calls(&stage->in.dictionary, s->view != VIEW_SLOWEST, &types);
+	bool calls = run_has_calls(&stage->in.dictionary,
+				   s->view != VIEW_SLOWEST && s->view != VIEW_EXPLAIN_TAIL, &types);
 
 	if (calls || !types || field || s->pair || s->view == VIEW_TABLE ||
 	    s->view == VIEW_TIMELINE)
@@ -1915,7 +1926,25 @@ static void report_no_states(const struct stage *stage, const struct query *q)
 		     state);
 }
 
-/* Print on stderr what the table does not show. */
+void report_events(const struct stage *stage, const struct query *q,
+		   const struct calls_counts *counts)
+{
+	const struct stat_settings *s = q->settings;
+
+	print_instead(stage, s);
+	report_no_states(stage, q);
+	warn_count(NULL, s->until.from ? 0 : counts->unfinished,
+		   "{call|calls} had not returned at the end of the trace");
+	warn_count(NULL, counts->unmatched, "{return|returns} without a call");
+	warn_count(NULL, counts->ignored_kernel, CALLS_IGNORED_KERNEL);
+	warn_count(NULL, stage->lost, "{event was|events were} lost by the recorder");
+	if (stage->lost_more)
+		warn(NULL, NO_OFFSET, LOST_MORE " were lost by the recorder");
+	warn_count(NULL, stage->gaps,
+		   "{gap|gaps}, where something is missing (trencode shows them)");
+}
+
+/* Report what is not in the table. */
 static void report_counts(const struct stage *stage, const struct statistics *st,
 			  const struct query *q)
 {
@@ -1928,18 +1957,8 @@ static void report_counts(const struct stage *stage, const struct statistics *st
 		     "some functions have an address but no name: run trsym before this program");
 	if (st->pair)
 		pair_report(st->pair, stage->options->verbose);
-	print_instead(stage, s);
-	report_no_states(stage, q);
-	warn_count(NULL, s->until.from ? 0 : st->calls.counts.unfinished,
-		   "{call|calls} had not returned at the end of the trace");
 	warn_count(NULL, st->groups.deep, STACK_DEEP);
-	warn_count(NULL, st->calls.counts.unmatched, "{return|returns} without a call");
-	warn_count(NULL, st->calls.counts.ignored_kernel, CALLS_IGNORED_KERNEL);
-	warn_count(NULL, stage->lost, "{event was|events were} lost by the recorder");
-	if (stage->lost_more)
-		warn(NULL, NO_OFFSET, LOST_MORE " were lost by the recorder");
-	warn_count(NULL, stage->gaps,
-		   "{gap|gaps}, where something is missing (trencode shows them)");
+	report_events(stage, q, &st->calls.counts);
 }
 
 /* Report the span of the run that rate and util are of: a stray event may be far from the others.
@@ -2547,6 +2566,8 @@ void run_query(struct stage *stage, struct stat_settings *settings, struct query
 		run_parts(stage, settings, q, alarms, argc, argv);
 	else if (settings->view == VIEW_WHY)
 		run_why(stage, q);
+	else if (settings->view == VIEW_EXPLAIN_TAIL)
+		run_explain_tail(stage, q);
 	else if (settings->view == VIEW_SLOWEST && !settings->pair)
 		run_slowest(stage, q, alarms);
 	else

@@ -14,6 +14,7 @@
 #include "common/pairs/pair.h"
 #include "common/value/moment.h"
 
+struct calls_counts;
 struct statistics;
 
 /* --- the query that the options describe --- */
@@ -28,6 +29,7 @@ enum view {
 	VIEW_SLOWEST,
 	VIEW_UNPAIRED,
 	VIEW_WHY,
+	VIEW_EXPLAIN_TAIL,
 };
 
 enum { OWNED_TEXTS = 6 };
@@ -50,8 +52,11 @@ struct stat_settings {
 	bool wall;
 	const char *where;
 	struct moment since, until;
-	const char *view_argument; /* of --callers, --callees, --hist, --timeline, --why */
-	char *owned[OWNED_TEXTS];  /* texts from a summary; to be freed with stat_settings_free */
+	const char *view_argument; /* of --callers, --hist, --timeline, --why, --explain-tail ... */
+	/* --explain-tail: which calls are slow, as given and from 0 to 1; level of significance */
+	const char *quantile_text;
+	double quantile, alpha;
+	char *owned[OWNED_TEXTS]; /* texts from a summary; to be freed with stat_settings_free */
 };
 
 void stat_settings_free(struct stat_settings *s);
@@ -61,10 +66,11 @@ struct query {
 	struct keys keys;
 	struct columns columns;
 	struct sort sort;
-	struct pair pair;	/* where settings->pair is given */
-	struct hist hist;	/* VIEW_HIST */
-	size_t slowest;		/* VIEW_SLOWEST: number of calls or pairs */
-	struct condition where; /* or that of VIEW_WHY; without a root: every row counts */
+	struct pair pair; /* where settings->pair is given */
+	struct hist hist; /* VIEW_HIST */
+	size_t slowest;	  /* VIEW_SLOWEST: number of calls or pairs */
+	/* or that of VIEW_WHY, VIEW_EXPLAIN_TAIL; without a root: every row counts */
+	struct condition where;
 	struct time_window window;
 	struct pair_list pair_list; /* VIEW_SLOWEST of pairs, VIEW_UNPAIRED */
 	uint64_t width;		    /* VIEW_TIMELINE: width of a bucket */
@@ -239,5 +245,8 @@ void monitor_restart(struct monitor *m);
 
 /* Warn of a block that lacks some of the calls that it should open. */
 void report_missed_calls(struct stage *stage, const struct block *b);
+/* Warn of what is incomplete in the trace, and if it has no calls. */
+void report_events(const struct stage *stage, const struct query *q,
+		   const struct calls_counts *counts);
 
 #endif

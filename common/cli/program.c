@@ -259,8 +259,8 @@ static const struct {
 	 "--strict --pair --cover --fail-if --fail-if-empty -i --interval --wall --width --color "
 	 "--tree "
 	 "--callers "
-	 "--callees --hist --timeline --slowest --unpaired --why --diff --threshold --alpha "
-	 "--title "
+	 "--callees --hist --timeline --slowest --unpaired --why --explain-tail --quantile --diff "
+	 "--threshold --alpha --title "
 	 "--partial --merge"},
 	{"trencode",
 	 "-t --to --formats --strict --since --until -n --limit --split -c --columns --raw "

@@ -13,6 +13,7 @@
 #include "common/expr/declared.h"
 #include "common/scheduling/states.h"
 #include "common/expr/expression.h"
+#include "common/stream/clocks.h"
 #include "common/stream/field.h"
 #include "common/util/buffer.h"
 #include "common/value/scalar.h"

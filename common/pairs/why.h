@@ -15,6 +15,7 @@
 #include "common/calls/calls.h"
 #include "common/pairs/pair.h"
 #include "common/scheduling/waits.h"
+#include "common/stream/clocks.h"
 
 /* A time whose path follows: a call, or a part of the time of a thread. */
 struct why_span {

@@ -1,0 +1,97 @@
+#!/usr/bin/env bats
+# trstat --explain-tail: what is different about the slow calls. The traces and what is planted in them are the model's
+# (tools/tail_traces.py).
+bats_require_minimum_version 1.5.0
+
+load lib
+
+setup_file() {
+	cd "$BATS_FILE_TMPDIR" || return
+	local kind
+	for kind in child number state before+child none; do
+		python3 "$ROOT/t/tools/tail_traces.py" make "$kind" 7 2500 | trdecode -f ndjson -o "$kind.trs" || return
+	done
+}
+
+setup() {
+	cd "$BATS_FILE_TMPDIR" || return
+}
+
+# explain TRACE [OPTION]...
+explain() {
+	local trace=$1
+	shift
+	trstat -q --explain-tail 'name == "request"' "$@" "$trace"
+}
+
+@test "what is planted comes first, decoys are not named, and nothing where nothing is planted" {
+	local kind
+	for kind in child number state before+child none; do
+		explain "$kind.trs" -t json --quantile 0.98 >"$kind.json"
+		run -0 python3 "$ROOT/t/tools/tail_traces.py" check "$kind" "$kind.json"
+		assert_output 'yes 0 0'
+	done
+}
+
+@test "the table names the calls that are slow and the difference" {
+	run -0 explain child.trs --quantile 98%
+	assert_line --regexp '^[45][0-9] of 2500 calls are slow: longer than [0-9.]+ ms, the quantile 98%$'
+	assert_line --regexp '^ *slow +rest +risk ratio +95 % interval +p +difference$'
+	assert_line --regexp '^ *[0-9.]+% +[0-9.]+% +[0-9]+ +[0-9]+ - [0-9]+ +< 1e-15  child fsync'
+	run -0 explain none.trs
+	assert_line --regexp '^nothing is significantly different: of [0-9]+ candidates '
+	explain child.trs -t csv >child.csv
+	assert_equal "$(head -n 1 child.csv)" \
+		difference,feature,relation,value,slow,slow_of,rest,rest_of,ratio,low,high,p,note
+}
+
+@test "shares and the ratio of risks are those of a count by another program" {
+	# without a sample: all calls are compared
+	explain child.trs -t json --quantile 0.98 >row.json
+	trencode -q -t ndjson child.trs | python3 -c '
+import json, math, sys
+rows = [json.loads(line) for line in sys.stdin]
+calls = [r for r in rows if r["name"] == "request"]
+syncs = [(r["time"], r["tid"]) for r in rows if r["name"] == "fsync"]
+row = json.load(open("row.json"))[0]
+limit = sorted(r["dur"] for r in calls)[-row["slow_of"]]
+has = lambda r: any(r["time"] <= t < r["time"] + r["dur"] for t, tid in syncs)
+a = sum(has(r) for r in calls if r["dur"] >= limit)
+b = sum(has(r) for r in calls if r["dur"] < limit)
+n, s = len(calls), row["slow_of"]
+c, d = s - a, n - s - b
+assert (a, b, n - s) == (row["slow"], row["rest"], row["rest_of"]), (a, b, row)
+if not b * c:
+    a, b, c, d = (x + y for x, y in zip((a, b, c, d), ((a + b) / (a + b) * 0.5,) * 4))
+ratio = a / (a + b) / (c / (c + d))
+error = math.sqrt(1 / a - 1 / (a + b) + 1 / c - 1 / (c + d))
+print(row, ratio, ratio * math.exp(-1.96 * error), ratio * math.exp(1.96 * error))
+for name, value in ("ratio", ratio), ("low", ratio * math.exp(-1.96 * error)), ("high", ratio * math.exp(1.96 * error)):
+    assert abs(row[name] / value - 1) < 0.1, (name, row, value)
+'
+}
+
+@test "the result does not depend on segments, and is the same in each run" {
+	explain state.trs >one.txt
+	trdecode --segment 64K -o segments.trs state.trs
+	explain segments.trs | diff one.txt -
+	explain state.trs | diff one.txt -
+}
+
+@test "options that do not go with it, fields that no event has, traces without calls" {
+	local wrong
+	for wrong in '-g name' '-c count' '-s name' '-n 3' '--tree' '--pair wakeup' '--partial' '--merge' '--since 1s' \
+		'--where cpu==1' '--fail-if count>1' '-i 1s' '-t prom' '-t svg' '--quantile 1' '--quantile x' '--bounds'; do
+		# shellcheck disable=SC2086
+		run -2 trstat --explain-tail 'name == "request"' $wrong child.trs
+	done
+	run -2 trstat --quantile 0.9 child.trs
+	assert_output --partial -- '--quantile goes with --explain-tail'
+	run -2 trstat --explain-tail 'arg.moode == "sync"' child.trs
+	assert_output --partial "did you mean 'arg.mode'"
+	run -2 trstat --explain-tail 'name ==' child.trs
+	run -0 trstat --explain-tail 'name == "nothing"' child.trs
+	assert_output --partial 'the condition is true of none of'
+	run -0 pipe "trdecode -q '$DATA/perf/flat.data' | trstat --explain-tail 'name == \"main\"'"
+	assert_output --partial 'no calls in this trace'
+}
