@@ -18,8 +18,8 @@
  *
  *     flow       the calls that are part of it, later in the stream
  *     wakeup     the woken thread
- *     message    the thread that receives it: binder, works of the kernel, bytes in a pipe or
- * socket span       its children, in whatever thread, process or host
+ *     message    the thread that receives it: of binder, a work of the kernel, bytes in a pipe
+ *     span       its children, in whatever thread, process or host
  *
  * All of this is known when a row is read, as causes precede their effects, except that a flow, or
  * a message, may reach a call that is open: such a call is kept whole, so its enter waits.
