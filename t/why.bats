@@ -147,3 +147,81 @@ END
 		70	0	running	t7-7
 	END
 }
+
+@test "threads that wake each other at one time, and a wakeup by itself: no endless path" {
+	for i in 1 2 3; do
+		text "7 0 100 sched_switch $(sw 7 S 8)" "8 0 150 sched_switch $(sw 8 S 9)" "8 1 200 sched_waking $(wk 7 0)" \
+			"7 1 200 sched_waking $(wk 8 0)" "7 1 200 sched_waking $(wk 7 0)" "9 0 200 sched_switch $(sw 9 S 7)" \
+			"7 0 250 sched_switch $(sw 7 S 0)" "7 0 250 sched_waking $(wk 7 0)" "0 0 260 sched_switch $(sw 0 R 7)" |
+			of 7 >ours
+		[ "$(cut -f 1 ours | paste -sd + | bc)" = 160 ]
+		grep -q unknown ours
+	done
+}
+
+@test "a thread that is woken on its way to sleep waits for a CPU; migrations are counted" {
+	text "7 0 100 sched_switch $(sw 7 S 9)" "9 0 105 sched_switch $(sw 9 S 7)" "8 1 118 sched_waking $(wk 7 0)" \
+		"7 0 120 sched_switch $(sw 7 S 9)" "9 0 130 sched_wakeup $(wk 7 0)" \
+		"9 0 140 sched_migrate_task comm=t7 pid=7 prio=120 orig_cpu=0 dest_cpu=1" \
+		"8 1 160 sched_switch $(sw 8 R 7)" "7 1 170 sched_switch $(sw 7 X 8)" | of 7 >ours
+	diff - ours <<-'END'
+		20	0	waiting for a CPU	t7-7	t8-8
+		20	0	waiting for a CPU	t7-7	t9-9
+		25	0	running	t7-7
+		5	0	unknown	t7-7	no wakeup recorded
+	END
+	run -0 pipe "trdecode -q text | trstat --why 'tid == 7' 2>&1 >/dev/null"
+	assert_line 'trstat: 1 migration to another CPU while a thread waited for its CPU'
+}
+
+@test "a chain of more threads than are followed has an end" {
+	for ((i = 1; i <= 80; i++)); do
+		sleeps+=("$i 0 $((100 + i)) sched_switch $(sw "$i" S $((i + 1)))")
+		wakes=("$((i + 1)) 1 $((400 - i)) sched_waking $(wk "$i" 0)" "${wakes[@]}")
+	done
+	text "${sleeps[@]}" "${wakes[@]}" "81 0 500 sched_switch $(sw 81 S 1)" | of 1 >ours
+	grep -q $'\tunknown\t.*chain too deep' ours
+	[ "$(cut -f 1 ours | paste -sd + | bc)" = 399 ]
+}
+
+@test "which events a trace lacks, and how they are recorded" {
+	run -0 pipe "grep -v sched_switch text | trdecode -q | trstat --why 'tid == 7' 2>&1 >/dev/null"
+	assert_line --partial 'this trace has no sched_switch'
+	run -0 pipe "grep -v sched_wak text | trdecode -q | trstat --why 'tid == 7' 2>&1 >/dev/null"
+	assert_line --partial 'this trace has no sched_waking: whom a thread waited for is not known; trace-cmd record -e sched_switch'
+	run -0 pipe "trdecode -q app | trstat --why 'name == \"main\"' 2>&1 >/dev/null"
+	assert_line --partial 'this trace has no sched_switch'
+	run -0 pipe "trstat --why 'name == \"main\"' s.trs 2>&1 >/dev/null"
+	refute_line --partial 'this trace has no'
+}
+
+@test "what goes with --why" {
+	for other in '-g name' '-c count' '-s name' '--pair wakeup' '--cover kind' '--partial' '--merge' '-i 1s' '--slowest 3' \
+		'--where cpu' '--since 1' '--fail-if count>1' '--diff' '-t prom'; do
+		# shellcheck disable=SC2086 # options
+		run -2 trstat --why 'name == "main"' $other s.trs
+	done
+	run -2 trstat --why 'running > 1ms' s.trs
+	run -2 trstat --why 'stack =~ "x"' s.trs
+	run -2 trstat -t folded s.trs
+	run -2 trencode -t csv --why 'name == "main"' s.trs
+}
+
+@test "trencode --why: the slices are the parts, in tracks of threads, with flows between them" {
+	trencode -q -t chrome --why 'name == "chain"' -o x.json s.trs
+	jq -r '.traceEvents[] | select(.ph == "X" and .args.depth != null) | [.args.depth, .name, .dur] | @tsv' x.json |
+		awk -F '\t' -v OFS='\t' '{ sum[$1 OFS $2] += $3 } END { for (i in sum) printf "%s\t%.0f\n", i, 1000 * sum[i] }' |
+		LC_ALL=C sort >ours
+	why s.trs chain -t folded | awk '{ n = $NF; sub(/ [0-9]+$/, ""); depth = split($0, part, ";") - 2
+		sum[depth "\t" part[depth + 2]] += n } END { for (i in sum) print i "\t" sum[i] }' | LC_ALL=C sort | diff - ours
+	# each flow begins in a slice of one thread, and ends at the begin of the next slice, of another
+	jq -e '[.traceEvents[] | select(.name == "critical path")] | group_by(.id) | length > 3 and all(length == 2 and
+		.[0].tid != .[1].tid and .[0].ph == "s" and .[1].ph == "f" and ((.[1].ts - .[0].ts) * 1000 | round) == 1)' x.json
+	jq -r '.traceEvents[] | select(.ph == "M" and .derived and (.args.name // "" | test("^(Critical path of main|main|a|b|c)-"))) |
+		.args.name | sub("-.*"; "")' x.json | LC_ALL=C sort >names
+	for name in 'Critical path of main' main a b c; do grep -qx "$name" names; done
+	trencode -q -t perfetto --why 'name == "chain"' -o x.pftrace s.trs
+	trdecode -q x.pftrace | trfilter 'name =~ "^(running|waiting|interrupted)"' | trencode -q -t csv -c name,dur --no-header |
+		tr , '\t' | awk -F '\t' '{ sum[$1] += $2 } END { for (i in sum) print i "\t" sum[i] }' | LC_ALL=C sort >perfetto
+	awk -F '\t' '{ sum[$2] += $3 } END { for (i in sum) print i "\t" sum[i] }' ours | LC_ALL=C sort | diff - perfetto
+}

@@ -9,6 +9,7 @@
 #include "cmd/trencode/convert.h"
 #include "cmd/trencode/encoder.h"
 #include "cmd/trencode/stack_profile.h"
+#include "cmd/trencode/path.h"
 #include "cmd/trencode/spans.h"
 #include "cmd/trencode/encode.h"
 #include "cmd/trencode/tracks.h"
@@ -179,6 +180,8 @@ struct chrome_output {
 	size_t nused;
 	uint32_t stack; /* of the line being written, which then has "sf"; 0 none */
 	struct scheduling scheduling;
+	struct why_path *path; /* of --why; NULL: not given */
+	struct intern path_tracks;
 	const struct encode_options *options;
 	struct text *out;
 	const struct clock *clock;
@@ -1590,6 +1593,77 @@ static int put_wakeup_flow(struct scheduling *c, const struct scheduling_cpu *to
 	return 0;
 }
 
+/* Get the numbers of the track of a thread in the paths of a call's thread. */
+static int path_place(struct chrome_output *s, const struct why_path *p,
+		      const struct path_slice *slice, int32_t place[2])
+{
+	struct scheduling *c = &s->scheduling;
+	struct buffer *b = &s->bytes;
+	uint32_t had = s->path_tracks.count;
+
+	place[1] = (int32_t)slice->task;
+	if (tracks_new_process(&s->tracks, 0, 2 + (int32_t)p->of, &place[0]) ||
+	    intern(&s->path_tracks, place, sizeof place[0]) == INTERN_NONE)
+		return -1;
+	if (s->path_tracks.count > had) {
+		buffer_clear(b);
+		if (buffer_puts(b, "Critical path of ") || why_path_name(p, p->of, b) ||
+		    buffer_u8(b, 0))
+			return -1;
+		put_process(c, place[0], (const char *)b->data, NULL, -3);
+	}
+	had = s->path_tracks.count;
+	if (intern(&s->path_tracks, place, 2 * sizeof place[0]) == INTERN_NONE)
+		return -1;
+	if (s->path_tracks.count > had) {
+		put_metadata(c, "thread_name", place[0], place[1]);
+		text_puts(s->out, "\"name\":");
+		json_string(s->out, intern_data(&p->labels, slice->thread),
+			    intern_size(&p->labels, slice->thread));
+		text_puts(s->out, "}}");
+	}
+	return 0;
+}
+
+/* Write a slice of a path, and the flow from the one before it, if that is of another thread. */
+static int put_path_slice(struct chrome_output *s, const struct why_path *p, size_t i)
+{
+	struct scheduling *c = &s->scheduling;
+	const struct path_slice *slice = &p->slices[i], *before = slice + 1;
+	int32_t place[2], from[2];
+	char *t;
+
+	if (path_place(s, p, slice, place))
+		return -1;
+	chrome_put_line(c, "X", place, slice->begin);
+	t = PUT(text_room(s->out, LINE_FIXED), ",\"dur\":");
+	t = chrome_put_time(t, slice->end - slice->begin, ticks_of(c));
+	text_wrote(s->out, PUT(t, ",\"name\":"));
+	json_string(s->out, intern_data(&p->labels, slice->text),
+		    intern_size(&p->labels, slice->text));
+	text_printf(s->out, ",\"args\":{\"depth\":%" PRIu32 "}}", slice->depth);
+	if (i + 1 == p->count || before->task == slice->task)
+		return 0;
+	if (path_place(s, p, before, from))
+		return -1;
+	c->flows++;
+	chrome_put_line(c, "s", from, before->end - 1);
+	text_printf(s->out, ",\"id\":%" PRIu64 ",\"name\":\"critical path\"}", c->flows);
+	chrome_put_line(c, "f", place, slice->begin);
+	text_printf(s->out, ",\"id\":%" PRIu64 ",\"bp\":\"e\",\"name\":\"critical path\"}",
+		    c->flows);
+	return 0;
+}
+
+/* Write the slices of a path, for struct why_path. */
+static int chrome_put_path(void *ctx, const struct why_path *p, struct error *e)
+{
+	for (size_t i = p->count; i-- > 0;)
+		if (put_path_slice(ctx, p, i))
+			return error_no_memory(e);
+	return 0;
+}
+
 /* Begin a counter of a CPU, or of the process whose thread the event is of. */
 static void begin_counter(struct scheduling *c, const int32_t place[2], uint64_t time,
 			  const char *name)
@@ -2311,6 +2385,13 @@ static int encode_chrome_begin(struct encoding *en, struct error *e)
 	s->attributes.quote_numbers = en->options->flags & ENCODE_QUOTE_NUMBERS;
 	s->bytes.spills = s->json.spills = s->held_flows.spills = s->samples.spills = true;
 	text_puts(s->out, "{\"traceEvents\":[\n");
+	if (!en->options->why)
+		return 0;
+	s->path = why_path_begin(en->options->why, en->dictionary, e);
+	if (!s->path)
+		return -1;
+	s->path->write = chrome_put_path;
+	s->path->ctx = s;
 	return 0;
 }
 
@@ -2340,6 +2421,8 @@ static int encode_chrome_event(struct encoding *en, const struct event *ev, stru
 		if (s->options->flags & ENCODE_KEEP_TIMES)
 			s->origin = 0;
 	}
+	if (s->path && why_path_event(s->path, ev, e))
+		return -1;
 	if (__builtin_expect(!(ev->type->flags & TYPE_VALUES), 1))
 		return spans_event(&s->spans, ev, e);
 	return (leave && chrome_put_flows(s, ev, e)) || spans_event(&s->spans, ev, e) ||
@@ -2354,7 +2437,7 @@ static int chrome_end(struct encoding *en, struct error *e)
 
 	s->at_end = true;
 	if (spans_finish(&s->spans, e) || scheduling_finish(&s->scheduling, e) ||
-	    chrome_put_held(s, e))
+	    (s->path && why_path_event(s->path, NULL, e)) || chrome_put_held(s, e))
 		return -1;
 	text_puts(s->out, s->any ? "\n]" : "]");
 	if (chrome_samples_put(s))
@@ -2396,6 +2479,8 @@ static void chrome_free(struct encoding *en)
 		return;
 	for (size_t i = 0; i < s->tracks.count; i++)
 		free(s->tracks.tracks[i].user);
+	why_path_free(s->path);
+	intern_free(&s->path_tracks);
 	tracks_free(&s->tracks);
 	chrome_members_free(&s->members);
 	scheduling_free(&s->scheduling);

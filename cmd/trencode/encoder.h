@@ -70,6 +70,7 @@ struct encode_options {
 	const char *title;   /* --title of svg; NULL: not given */
 	const char *weight;  /* --weight of a profile; NULL: not given */
 	const char *pair;    /* --pair of a profile; NULL: not given */
+	const char *why;     /* --why of a timeline; NULL: not given */
 	uint64_t tick; /* --tick: length of a tick of a trace without time, ns; 0: not given */
 	int depth; /* -D: levels of nested calls that a text shows, 0: the default of the source */
 };

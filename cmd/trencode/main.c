@@ -161,6 +161,7 @@ enum {
 	KEY_BY_TIME,
 	KEY_TITLE,
 	KEY_PAIR,
+	KEY_WHY,
 	KEY_SPLIT,
 };
 
@@ -242,6 +243,12 @@ static const struct option_row settings_rows[] = {
 	{OPTION_HEADING, NULL, NULL, "", "svg"},
 	{KEY_BY_TIME, "by-time", NULL, "draw a flame chart: calls and samples by time", NULL},
 	{KEY_TITLE, "title", "TEXT", "the title (default: the trace's file and its date)", NULL},
+	{OPTION_HEADING, NULL, NULL, "", "chrome perfetto"},
+	{KEY_WHY, "why", "EXPR",
+	 "add tracks of the critical paths of the calls, or the\nthreads, for which EXPR is true, "
+	 "as "
+	 "trstat --why",
+	 NULL},
 	{OPTION_HEADING, NULL, NULL, "", "chrome speedscope firefox"},
 	{KEY_REBASE, "rebase", "ORIGIN", "count times from start (default), or none: unchanged",
 	 "start none"},
@@ -436,6 +443,7 @@ static int encode_settings_option(void *ctx, int key, const char *arg, struct er
 	case KEY_SPLIT: return clip_parse_split(&s->clip, arg, e);
 	case KEY_WEIGHT: s->encode.weight = arg; break;
 	case KEY_PAIR: return take_pair(&s->encode, arg, e);
+	case KEY_WHY: s->encode.why = arg; return 0;
 	case 'c': s->encode.columns = arg; break;
 	case KEY_NO_HEADER: s->encode.flags |= ENCODE_NO_HEADER; break;
 	case KEY_INT64:

@@ -8,6 +8,7 @@
 #include "cmd/trencode/convert.h"
 #include "cmd/trencode/encoder.h"
 #include "cmd/trencode/stack_profile.h"
+#include "cmd/trencode/path.h"
 #include "cmd/trencode/spans.h"
 #include "cmd/trencode/tracks.h"
 #include "common/formats/chrome.h"
@@ -90,6 +91,8 @@ struct perfetto_encoder {
 	struct location_names names;
 	struct attributes attributes;
 	struct flows flows;
+	struct why_path *path;	 /* of --why; NULL: not given */
+	uint64_t path_flows;	 /* their number so far */
 	struct json_reader json; /* of an attribute */
 	/* with --unclosed=drop: the packets, until the end; before each its size, u32, 0 if it is
 	   revoked, and the same once more: the bytes up to the next one */
@@ -328,7 +331,7 @@ enum { SLOTS = 64 };
 
 /* What identifies a track of perfetto_encoder.others: a name of a thread and the slot, or a
  * track_id of a source. */
-enum { OF_NAME, OF_ID };
+enum { OF_NAME, OF_ID, OF_PATH };
 
 static const char *const track_names[] = {[OF_KERNEL] = "kernel",
 					  [OF_BEFORE] = "called before the trace",
@@ -1466,10 +1469,11 @@ enum { CHUNK = 64 * 1024 };
 struct track_event_out {
 	unsigned type;
 	uint64_t track, time;
-	uint32_t name, category;   /* strings of the dictionary, 0 none */
-	uint32_t location;	   /* 0 none */
-	const struct event *event; /* whose recorded stack it has; NULL: none */
-	const struct event *flows; /* whose flows it has; NULL: none */
+	uint32_t name, category;     /* strings of the dictionary, 0 none */
+	uint32_t location;	     /* 0 none */
+	const struct event *event;   /* whose recorded stack it has; NULL: none */
+	const struct event *flows;   /* whose flows it has; NULL: none */
+	uint64_t flow_from, flow_to; /* flow that ends, and that begins here; 0 none */
 };
 
 /* Append the source line of a location, if it is known. */
@@ -1515,7 +1519,9 @@ static int perfetto_put_event(struct perfetto_encoder *s, const struct track_eve
 	    (ev->event && perfetto_put_stack(s, ev->event, b)) ||
 	    (s->names.lines && perfetto_put_line(s, ev->location, b)) ||
 	    (ev->flows && (ev->flows->type->nfields || ev->flows->tail_size) &&
-	     perfetto_put_flows(s, ev->flows, b)))
+	     perfetto_put_flows(s, ev->flows, b)) ||
+	    (ev->flow_from && protobuf_fixed64(b, EVENT_ENDED_FLOWS, ev->flow_from)) ||
+	    (ev->flow_to && protobuf_fixed64(b, EVENT_FLOWS, ev->flow_to)))
 		return error_no_memory(e);
 	if (s->kept.size) {
 		if (attributes_read(&s->attributes, &s->kept))
@@ -1574,6 +1580,67 @@ static int begin_track(struct perfetto_encoder *s, const struct event *enter,
 	     buffer_u8(keep, slot)))
 		return error_no_memory(e);
 	return perfetto_span_track(s, span, slot, enter->time, uuid, e);
+}
+
+/* --- critical paths --- */
+
+/* Get the track of a thread in the paths of another one, or with task 0 that of all of these. */
+static int path_track(struct perfetto_encoder *s, const struct why_path *p, uint32_t task,
+		      uint64_t parent, uint64_t *uuid, struct error *e)
+{
+	const uint32_t key[4] = {OF_PATH, p->of, task, p->stream};
+	struct buffer *b = &s->bit;
+	bool known;
+	uint64_t *place = other_uuid(s, key, &known);
+
+	if (!place)
+		return error_no_memory(e);
+	*uuid = *place;
+	if (known)
+		return 0;
+	buffer_clear(b);
+	s->part.size = 0;
+	if ((!task && buffer_puts(b, "Critical path of ")) ||
+	    why_path_name(p, task ? task : p->of, b) ||
+	    protobuf_uint(&s->part, TRACK_UUID, *uuid) ||
+	    perfetto_put_text(s, &s->part, TRACK_NAME, (const char *)b->data, b->size) ||
+	    (parent && protobuf_uint(&s->part, TRACK_PARENT, parent)))
+		return error_no_memory(e);
+	return perfetto_put_descriptor(s, p->slices[p->count - 1].begin, e);
+}
+
+/* Write the slices of a path, the first of which is the last; for struct why_path. */
+static int perfetto_put_path(void *ctx, const struct why_path *p, struct error *e)
+{
+	enum { FLOWS = 62 }; /* their numbers are above those of the trace */
+	struct perfetto_encoder *s = ctx;
+	uint64_t parent;
+
+	buffer_clear(&s->kept);
+	if (path_track(s, p, 0, 0, &parent, e))
+		return -1;
+	for (size_t i = p->count; i-- > 0;) {
+		const struct path_slice *slice = &p->slices[i];
+		struct track_event_out ev = {.type = TYPE_BEGIN, .time = slice->begin};
+		struct text_ref name;
+
+		if (path_track(s, p, slice->task, parent, &ev.track, e))
+			return -1;
+		name = dictionary_text(s->names.dictionary, intern_data(&p->labels, slice->text),
+				       intern_size(&p->labels, slice->text));
+		if (i + 1 < p->count && slice[1].task != slice->task)
+			ev.flow_from = 1ull << FLOWS | s->path_flows;
+		if (i && slice[-1].task != slice->task)
+			ev.flow_to = 1ull << FLOWS | ++s->path_flows;
+		ev.name = name.number;
+		if (!name.size || perfetto_put_event(s, &ev, e))
+			return name.size ? -1 : error_no_memory(e);
+		ev = (struct track_event_out){
+			.type = TYPE_END, .track = ev.track, .time = slice->end};
+		if (perfetto_put_event(s, &ev, e))
+			return -1;
+	}
+	return 0;
 }
 
 static int encode_perfetto_begin_call(void *ctx, const struct event *enter, const struct span *span,
@@ -1806,6 +1873,13 @@ static int encode_perfetto_begin(struct encoding *en, struct error *e)
 	s->attributes.flows_apart = true;
 	s->flows.dictionary = en->dictionary;
 	s->ftrace.types.dictionary = en->dictionary;
+	if (!en->options->why)
+		return 0;
+	s->path = why_path_begin(en->options->why, en->dictionary, e);
+	if (!s->path)
+		return -1;
+	s->path->write = perfetto_put_path;
+	s->path->ctx = s;
 	return 0;
 }
 
@@ -1822,7 +1896,8 @@ static int perfetto_event(struct encoding *en, const struct event *ev, struct er
 {
 	struct perfetto_encoder *s = en->state;
 
-	if ((!s->started && perfetto_put_first(s, ev, e)) || spans_event(&s->spans, ev, e))
+	if ((!s->started && perfetto_put_first(s, ev, e)) ||
+	    (s->path && why_path_event(s->path, ev, e)) || spans_event(&s->spans, ev, e))
 		return -1;
 	return s->out.size > CHUNK ? perfetto_write_out(en, e) : 0;
 }
@@ -1839,6 +1914,7 @@ static int perfetto_end(struct encoding *en, struct error *e)
 	struct perfetto_encoder *s = en->state;
 
 	if (spans_finish(&s->spans, e) || perfetto_ftrace_flush(s, e) ||
+	    (s->path && why_path_event(s->path, NULL, e)) ||
 	    (s->drop ? perfetto_put_held(s, en->out, e) : perfetto_write_out(en, e)))
 		return -1;
 	if (!(en->options->flags & ENCODE_QUIET)) {
@@ -1892,6 +1968,7 @@ static void free_state(struct perfetto_encoder *s)
 		free(s->known[i]);
 	free_samples(&s->samples);
 	free_ftrace(s);
+	why_path_free(s->path);
 	spans_free(&s->spans);
 	tracks_free(&s->tracks);
 	location_names_free(&s->names);

@@ -402,6 +402,9 @@ static int diff_check(const struct stat_settings *s, const struct diff_options *
 	if (!o->asked && s->format == TABLE_SVG)
 		return error_set(e, NULL, NO_OFFSET,
 				 "-t svg goes with --diff; trencode -t svg draws one trace");
+	if (s->format == TABLE_FOLDED && s->view != VIEW_WHY)
+		return error_set(e, NULL, NO_OFFSET,
+				 "-t folded goes with --why; trencode -t folded writes profiles");
 	if (!o->asked)
 		return 0;
 	if (s->format == TABLE_SVG && (s->keys || s->columns || s->limited || o->sort || s->pair))
@@ -418,8 +421,8 @@ static int diff_check(const struct stat_settings *s, const struct diff_options *
 	return 0;
 }
 
-/* Refuse options, and conditions of --fail-if (their number), that conflict with --partial or
- * --merge. -1 with e filled. */
+/* Refuse options, and conditions of --fail-if (their number), that conflict with --partial,
+ * --merge or --why. -1 with e filled. */
 static int partial_check(const struct stat_settings *s, size_t conditions, struct error *e)
 {
 	bool tail = s->view == VIEW_EXPLAIN_TAIL;
@@ -427,9 +430,10 @@ static int partial_check(const struct stat_settings *s, size_t conditions, struc
 			     : conditions && s->partial ? "fail-if"
 							: settings_selection(s);
 
-	if (tail && conditions)
+	if (conditions && (tail || s->view == VIEW_WHY))
 		return error_set(e, NULL, NO_OFFSET,
-				 "--fail-if does not go with --explain-tail, which has no columns");
+				 "--fail-if does not go with --%s, which has no columns",
+				 s->view_option);
 	if (!option || !(s->partial || s->merge))
 		return 0;
 	return error_set(e, NULL, NO_OFFSET, "--%s does not go with --%s", option,

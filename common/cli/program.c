@@ -265,7 +265,7 @@ static const struct {
 	{"trencode",
 	 "-t --to --formats --strict --since --until -n --limit --split -c --columns --raw "
 	 "--no-plugins --plugin-option --ns --ts-diff -D --depth --all-calls --thread-ids --octal "
-	 "--blobs --compress --file-version --resynthesize --tick --unclosed --weight --pair "
+	 "--blobs --compress --file-version --resynthesize --tick --unclosed --weight --pair --why "
 	 "--by-time --title --rebase --json-int64 --no-header"},
 };
 

@@ -410,6 +410,13 @@ static int why_next_stream(struct why *y)
 	return 0;
 }
 
+int why_event(struct why *y, const struct event *e)
+{
+	if (y->stream != y->dictionary->stream && why_next_stream(y))
+		return -1;
+	return why_take(y, e);
+}
+
 int why_block(struct why *y, const struct block *b)
 {
 	struct events it;

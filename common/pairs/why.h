@@ -64,7 +64,8 @@ struct why {
 int why_init(struct why *y, const struct condition *c, struct dictionary *d);
 void why_free(struct why *y);
 
-/* Take a block of any kind. */
+/* Take an event; or a block of any kind. */
+int why_event(struct why *y, const struct event *e);
 int why_block(struct why *y, const struct block *b);
 /* End what is open at the end of the trace. */
 int why_finish(struct why *y);

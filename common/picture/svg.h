@@ -11,7 +11,11 @@
 #ifndef TR_PICTURE_SVG_H
 #define TR_PICTURE_SVG_H
 
-#include "common/util/text.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct text;
 
 /* Lengths in pixels, and the limits of a picture. */
 enum {

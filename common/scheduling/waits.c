@@ -727,6 +727,22 @@ static int waits_priority(struct waits *w, const struct scheduling_type *type,
 	return 0;
 }
 
+/* Take the first switch of a CPU: the thread that it switches out ran before. */
+static int waits_first_switch(struct waits *w, const struct scheduling_type *type,
+			      const struct event *e)
+{
+	struct wait_mark *turn;
+	int64_t tid;
+
+	if (ARRAY_REACH(w->cpus, w->ncpus, w->event.cpu))
+		return -1;
+	turn = &w->cpus[w->event.cpu].turns.now;
+	if (w->event.cpu && !turn->since && !turn->what &&
+	    scheduling_number(type, e, SWITCH_PREV_TID, &tid))
+		turn->what = states_task(&w->states, tid) + 1;
+	return 0;
+}
+
 static int waits_prepare(struct waits *w, const struct event *e)
 {
 	const struct scheduling_type *type = scheduling_types_get(&w->states.types, e->type);
@@ -740,7 +756,7 @@ static int waits_prepare(struct waits *w, const struct event *e)
 	case WAITS_SWITCH:
 		w->seen_switch = true;
 		waits_task(w, e->lane);
-		return ARRAY_REACH(w->cpus, w->ncpus, w->event.cpu) ||
+		return waits_first_switch(w, type, e) ||
 				       waits_priority(w, type, e, SWITCH_PREV_COMM) ||
 				       waits_priority(w, type, e, SWITCH_NEXT_COMM)
 			       ? -1

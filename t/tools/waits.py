@@ -79,6 +79,8 @@ def switch(time, cpu, match):
         if not t.periods and not turns[cpu]:
             t.begin(0, 'running', cpu)
         t.begin(time, 'preempted' if letter.startswith('R') else 'asleep', cpu)
+    if not turns[cpu]:
+        turns[cpu].append((0, prev, prev_priority))
     turns[cpu].append((time, tid, priority))
     if tid:
         t = threads[tid]
