@@ -52,6 +52,7 @@ setup() {
 	ln -s "$DATA/profiles/node.cpuprofile.gz" node.cpuprofile
 	ln -s "$DATA/profiles/node.heapprofile.gz" node.heapprofile
 	ln -s "$DATA/gmon/gmon.out" gmon.out
+	tar -xJf "$DATA/waits/recording.tar.xz"
 	gunzip -c "$DATA/callgrind/callgrind.out.gz" >callgrind.out
 	gunzip -c "$DATA/gmon/work.gz" >work
 	ln -s "$DATA/bpftrace/maps.txt" maps.txt

@@ -245,7 +245,7 @@ static const struct option_row settings_rows[] = {
 	{KEY_TITLE, "title", "TEXT", "the title (default: the trace's file and its date)", NULL},
 	{OPTION_HEADING, NULL, NULL, "", "chrome perfetto"},
 	{KEY_WHY, "why", "EXPR",
-	 "add tracks of the critical paths of the calls, or the\nthreads, for which EXPR is true, "
+	 "add tracks of the critical paths of the calls, or\nthe threads, for which EXPR is true, "
 	 "as "
 	 "trstat --why",
 	 NULL},
