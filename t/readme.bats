@@ -40,6 +40,7 @@ setup() {
 	ln -s "$DATA/uftrace/fib" uftrace.data
 	ln -s "$DATA/uftrace/jumps" old.data
 	ln -s "$DATA/uftrace/frames" frames.data
+	ln -s "$DATA/uftrace/requests.tar.gz" requests.tar.gz
 	ln -s "$DATA/trace-cmd/s390x-v7-zstd-sched-syscalls.dat" trace.dat
 	ln -s "$DATA/trace-cmd/v7-zlib-sched-irq-timer.dat" irq.dat
 	ln -s "$DATA/trace-cmd/locks.dat" locks.dat

@@ -44,7 +44,8 @@
  * Shares of the time of a call, in a child or in a state, are candidates of a second kind. They
  * are parts of the duration, so they go with it whatever its cause is, and explain too much: they
  * would hide "arg.mode is sync" after "iowait". So they are tested apart, and within what the
- * others explain, unless they explain TIMES_MORE times as much as all others together.
+ * others explain, unless having one of them tells TIMES_MORE times as much of the slow calls as
+ * having one of the others.
  */
 #include "cmd/trstat/explain_tail.h"
 
@@ -867,7 +868,7 @@ enum {
 	NAMED_MOST = 12 /* rows of each kind */
 };
 /* How much more of the slow calls shares of the time must explain to come first. */
-#define TIMES_MORE 1.5
+#define TIMES_MORE 1.25
 /* Smaller ps are not calculated. */
 #define P_LEAST 1e-15
 
@@ -1456,19 +1457,6 @@ static void join_strata(struct comparison *c)
 	c->strata[0] = (struct stratum){.n = c->n, .s = c->s};
 }
 
-/* Get the share of the variance, of being slow, that is between the strata. */
-static double strata_explain(const struct comparison *c)
-{
-	double mean = (double)c->s / c->n, sum = 0;
-
-	for (uint32_t i = 0; i < c->nstrata; i++) {
-		double of = (double)c->strata[i].s / c->strata[i].n - mean;
-
-		sum += c->strata[i].n * of * of;
-	}
-	return sum / (c->n * mean * (1 - mean));
-}
-
 /* --- what is named --- */
 
 /* Keep the difference that a candidate makes. */
@@ -1580,6 +1568,37 @@ static int name_all(struct comparison *c, bool time)
 	return more < 0 ? -1 : 0;
 }
 
+/* Set *most to how well the rows from `from` on, or the first of them, tell the slow calls: z
+ * squared of having one of them. Two causes together have the slow calls; two decoys have other
+ * calls too. Returns -1 when out of memory. */
+static int named_explain(const struct comparison *c, size_t from, double *most)
+{
+	uint8_t *any = calloc((size_t)c->n + 1, sizeof(*any));
+	struct stratum k = {.n = c->n, .s = c->s};
+
+	*most = 0;
+	for (size_t i = from; any && i < c->nnamed; i++) {
+		const struct named *d = &c->named[i];
+		uint8_t *in = calloc((size_t)c->n + 1, sizeof(*in));
+		double excess, z;
+
+		for (uint32_t m = d->begin; in && m < d->end; m++)
+			in[c->member[m]] = 1;
+		k.m = k.a = 0;
+		for (uint32_t m = 0; in && m < c->n; m++) {
+			any[m] |= in[m] != d->without;
+			k.m += any[m];
+			k.a += any[m] && m < c->s;
+		}
+		excess = k.a - (double)k.m * k.s / k.n;
+		z = z_of(excess, stratum_variance(&k));
+		*most = fmax(*most, z > 0 ? z * z : 0);
+		free(in);
+	}
+	free(any);
+	return any ? 0 : -1;
+}
+
 /* Divide the strata by all that is named of a kind. Returns -1 when out of memory. */
 static int divide_named(struct comparison *c, bool time)
 {
@@ -1633,18 +1652,17 @@ static int name_within_times(struct comparison *c, size_t others)
 static int name_differences(struct comparison *c)
 {
 	size_t others;
-	double explained;
+	double explained, by_times;
 
 	join_strata(c);
-	if (name_all(c, false))
+	if (name_all(c, false) || named_explain(c, 0, &explained))
 		return -1;
-	explained = strata_explain(c);
 	others = c->nnamed;
 	/* alone first: do shares of the time explain much more? */
 	join_strata(c);
-	if (name_all(c, true))
+	if (name_all(c, true) || named_explain(c, others, &by_times))
 		return -1;
-	if (strata_explain(c) > TIMES_MORE * explained)
+	if (by_times > TIMES_MORE * explained)
 		return name_within_times(c, others);
 	/* no: what do they explain besides? */
 	c->nnamed = others;
