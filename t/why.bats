@@ -203,7 +203,6 @@ END
 	done
 	run -2 trstat --why 'running > 1ms' s.trs
 	run -2 trstat --why 'stack =~ "x"' s.trs
-	run -2 trstat -t folded s.trs
 	run -2 trencode -t csv --why 'name == "main"' s.trs
 }
 
@@ -224,4 +223,28 @@ END
 	trdecode -q x.pftrace | trfilter 'name =~ "^(running|waiting|interrupted)"' | trencode -q -t csv -c name,dur --no-header |
 		tr , '\t' | awk -F '\t' '{ sum[$1] += $2 } END { for (i in sum) print i "\t" sum[i] }' | LC_ALL=C sort >perfetto
 	awk -F '\t' '{ sum[$2] += $3 } END { for (i in sum) print i "\t" sum[i] }' ours | LC_ALL=C sort | diff - perfetto
+}
+
+# refused MESSAGE OPTION...
+refused() {
+	run -2 trstat "${@:2}" s.trs
+	assert_line "trstat: $1"
+}
+
+@test "-t folded is of --why alone, -t svg of --diff, in every view" {
+	for view in --group=tid --tree --callers=save --callees=save --hist --timeline=10ms --slowest=3 '--pair=wakeup --unpaired' \
+		'--explain-tail=depth>0' --interval=1s '--cover=depth>0' --partial --merge '--diff s.trs'; do
+		# shellcheck disable=SC2086 # words
+		refused '-t folded goes with --why; trencode -t folded writes the calls of a trace' -t folded $view
+	done
+	refused '-t svg goes with --diff; trencode -t svg draws one trace' -t svg --why 'name == "save"'
+}
+
+@test "--why has no columns for --fail-if; --strict is for each view" {
+	refused '--fail-if does not go with --why, which has no columns' --why 'name == "save"' --fail-if 'max > 1us'
+	pipe "trdecode -q -o lost.trs '$DATA/ctf/lost.tar.gz'"
+	for view in '--why=comm =~ "."' '--explain-tail=name =~ "."' --slowest=3 --hist; do
+		run -0 trstat -q "$view" lost.trs
+		run -1 trstat -q --strict "$view" lost.trs
+	done
 }

@@ -399,12 +399,8 @@ static int diff_check(const struct stat_settings *s, const struct diff_options *
 	if (!o->asked && o->fail_if)
 		return error_set(e, NULL, NO_OFFSET,
 				 "--fail-if with a word instead of a condition goes with --diff");
-	if (!o->asked && s->format == TABLE_SVG)
-		return error_set(e, NULL, NO_OFFSET,
-				 "-t svg goes with --diff; trencode -t svg draws one trace");
-	if (s->format == TABLE_FOLDED && s->view != VIEW_WHY)
-		return error_set(e, NULL, NO_OFFSET,
-				 "-t folded goes with --why; trencode -t folded writes profiles");
+	if (table_format_check(s->format, o->asked ? "diff" : s->view_option, e))
+		return -1;
 	if (!o->asked)
 		return 0;
 	if (s->format == TABLE_SVG && (s->keys || s->columns || s->limited || o->sort || s->pair))
@@ -425,12 +421,12 @@ static int diff_check(const struct stat_settings *s, const struct diff_options *
  * --merge or --why. -1 with e filled. */
 static int partial_check(const struct stat_settings *s, size_t conditions, struct error *e)
 {
-	bool tail = s->view == VIEW_EXPLAIN_TAIL;
+	bool alone = s->view == VIEW_EXPLAIN_TAIL || s->view == VIEW_WHY;
 	const char *option = s->wall			? "wall"
 			     : conditions && s->partial ? "fail-if"
 							: settings_selection(s);
 
-	if (conditions && (tail || s->view == VIEW_WHY))
+	if (alone && conditions)
 		return error_set(e, NULL, NO_OFFSET,
 				 "--fail-if does not go with --%s, which has no columns",
 				 s->view_option);

@@ -2494,8 +2494,6 @@ static void run_events(struct stage *stage, struct query *q, struct alarms *alar
 				time_window_report(&q->window);
 		}
 	}
-	if (q->settings->strict && (stage->lost || stage->lost_more))
-		stage->status = status_worse(stage->status, STATUS_DAMAGED);
 	statistics_free(&st);
 }
 
@@ -2551,8 +2549,6 @@ static void run_parts(struct stage *stage, struct stat_settings *settings, struc
 		partial_write(stage, &sm, argc, argv);
 	else
 		print_merged(stage, q, &sm, alarms);
-	if (settings->strict && (stage->lost || stage->lost_more))
-		stage->status = status_worse(stage->status, STATUS_DAMAGED);
 	summary_free(&sm);
 	if (st)
 		statistics_free(st);
@@ -2572,4 +2568,6 @@ void run_query(struct stage *stage, struct stat_settings *settings, struct query
 		run_slowest(stage, q, alarms);
 	else
 		run_events(stage, q, alarms);
+	if (settings->strict && (stage->lost || stage->lost_more))
+		stage->status = status_worse(stage->status, STATUS_DAMAGED);
 }

@@ -1425,6 +1425,8 @@ static int format_aligned(const struct table_rows *rows, struct text *out, struc
 static const struct {
 	const char *name;
 	int (*write)(const struct table_rows *rows, struct text *out, struct error *e);
+	/* where there is no table, the view, and what else has the format */
+	const char *view, *instead;
 } formats[] = {
 	[TABLE_ALIGNED] = {"table", format_aligned},
 	[TABLE_TSV] = {"tsv", format_cells},
@@ -1432,21 +1434,34 @@ static const struct {
 	[TABLE_JSON] = {"json", format_cells},
 	[TABLE_NDJSON] = {"ndjson", format_cells},
 	[TABLE_PROM] = {"prom", format_prom},
-	[TABLE_SVG] = {"svg", NULL},
-	[TABLE_FOLDED] = {"folded", NULL},
+	[TABLE_SVG] = {"svg", NULL, "diff", "trencode -t svg draws one trace"},
+	[TABLE_FOLDED] = {"folded", NULL, "why", "trencode -t folded writes the calls of a trace"},
 };
 
 int table_format_parse(const char *name, enum table_format *format, struct error *e)
 {
+	char names[VALUE_SIZE] = "";
+
 	for (size_t i = 0; i < COUNT_OF(formats); i++) {
+		size_t n = strlen(names);
+
 		if (!strcmp(formats[i].name, name)) {
 			*format = (enum table_format)i;
 			return 0;
 		}
+		snprintf(names + n, sizeof names - n, " %s", formats[i].name);
 	}
-	return error_set(e, NULL, NO_OFFSET,
-			 "unknown format '%.64s'; there are: table tsv csv json ndjson prom svg",
-			 name);
+	return error_set(e, NULL, NO_OFFSET, "unknown format '%.64s'; there are:%s", name, names);
+}
+
+int table_format_check(enum table_format format, const char *view, struct error *e)
+{
+	const char *own = formats[format].view;
+
+	if (!own || (view && !strcmp(view, own)))
+		return 0;
+	return error_set(e, NULL, NO_OFFSET, "-t %s goes with --%s; %s", formats[format].name, own,
+			 formats[format].instead);
 }
 
 const char *table_format_name(enum table_format format)

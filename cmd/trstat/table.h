@@ -321,8 +321,8 @@ enum table_format {
 	TABLE_JSON,
 	TABLE_NDJSON,
 	TABLE_PROM,
-	TABLE_SVG,    /* of --diff only, by diff_write */
-	TABLE_FOLDED, /* of --why only */
+	TABLE_SVG,    /* by diff_write */
+	TABLE_FOLDED, /* by run_why */
 };
 
 /* An interval of -i. */
@@ -364,6 +364,8 @@ static inline bool table_durations_ns(const struct table *t)
 /* Parse the name of a format: "table", "tsv", ...; -1 with e naming all of them. */
 int table_format_parse(const char *name, enum table_format *format, struct error *e);
 const char *table_format_name(enum table_format format);
+/* Refuse a format of another view than that asked for (NULL: the table); -1 with e filled. */
+int table_format_check(enum table_format format, const char *view, struct error *e);
 
 /*
  * Write the table. Returns -1 with e filled when out of memory or, as far as already seen, writing
