@@ -275,6 +275,7 @@ static int why_thread_of(struct why *y, const struct event *e)
 	const struct event_ref of = event_ref_of(e);
 	uint32_t lane = e->lane->number, task;
 	enum outcome got;
+	uint64_t first;
 
 	if (lane < y->nanswers && y->answers[lane])
 		return 0;
@@ -291,19 +292,33 @@ static int why_thread_of(struct why *y, const struct event *e)
 	waits_task(&y->waits, e->lane);
 	if (ARRAY_REACH(y->threads, y->nthreads, task))
 		return -1;
+	/* a wakeup of the thread, or a switch to it, may be before its own events */
+	first = y->waits.tasks[task].first;
 	if (!y->threads[task].follows)
-		y->threads[task] = (struct why_thread){.follows = true, .since = e->time};
+		y->threads[task] =
+			(struct why_thread){.follows = true, .since = first ? first : e->time};
 	return 0;
 }
 
 static int why_take_threads(struct why *y, const struct event *e)
 {
-	uint32_t runs = y->waits.event.runs;
+	/* at the end of a thread, too: what was before is not needed any more */
+	const uint32_t tasks[] = {y->waits.event.ends, y->waits.event.runs};
 
 	if (why_thread_of(y, e))
 		return -1;
-	if (runs && runs < y->nthreads && y->threads[runs].follows)
-		return why_settle(y, runs, e->time);
+	for (size_t i = 0; i < 2; i++) {
+		uint32_t task = tasks[i];
+		struct why_thread *t = task < y->nthreads ? &y->threads[task] : NULL;
+
+		if (!task || !t || !t->follows)
+			continue;
+		/* a later thread may have the same tid */
+		if (y->waits.tasks[task].first > t->since)
+			t->since = y->waits.tasks[task].first;
+		if (why_settle(y, task, e->time))
+			return -1;
+	}
 	return 0;
 }
 
@@ -338,7 +353,8 @@ static size_t why_needs(const struct why *y, uint64_t *since)
 			*since = c->numbered.calls[i].start;
 	}
 	for (size_t i = 0; i < y->nthreads; i++)
-		if (y->threads[i].follows && y->threads[i].since < *since)
+		if (y->threads[i].follows && y->threads[i].since < *since &&
+		    !waits_ended(&y->waits, (uint32_t)i))
 			*since = y->threads[i].since;
 	return n;
 }
@@ -384,7 +400,7 @@ static int why_end_stream(struct why *y)
 
 		/* a thread that has ended is off its CPU without a letter */
 		if (y->threads[i].follows &&
-		    why_settle(y, i, now->state == STATE_OFFCPU ? now->since : y->last))
+		    why_settle(y, i, waits_ended(&y->waits, i) ? now->since : y->last))
 			return -1;
 	}
 	while (calls_finish(&y->calls, &call))

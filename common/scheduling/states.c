@@ -401,7 +401,7 @@ static int state_wake(struct states *s, int64_t tid, bool begun, uint64_t time)
 	if (!number)
 		return tid > 0 ? -1 : 0;
 	t = state_task_at(s, number);
-	if (is_on_cpu(t) || (t->now.state == STATE_UNKNOWN && !begun))
+	if (is_on_cpu(t) || (t->now.state == STATE_UNKNOWN && !begun && !s->watch.state))
 		return 0;
 	return state_set(s, t, STATE_RUNNABLE, time);
 }
@@ -493,6 +493,16 @@ static int take_interrupt(struct states *s, struct state_cpu *c, bool entry, uin
 	return state_set(s, t, entry ? STATE_IRQ : STATE_RUNNING, time);
 }
 
+/* Take a row that only a running thread makes. If the thread is off its CPU, the switch back is
+ * missing. */
+static void take_running(struct states *s, const struct event *e)
+{
+	struct state_task *t = state_task_of(s, e->lane);
+
+	if (t && !is_on_cpu(t) && e->time > t->now.since)
+		state_lose(s, t, t->now.since);
+}
+
 /* Take a row; c: the CPU of its lane, or NULL. */
 static int take_scheduling(struct states *s, const struct event *e, struct state_cpu *c)
 {
@@ -512,6 +522,7 @@ static int take_scheduling(struct states *s, const struct event *e, struct state
 	case SCHEDULING_WAKING:
 	case SCHEDULING_WAKEUP:
 		scheduling_number(type, e, WAKE_SUCCESS, &success);
+		take_running(s, e);
 		if (!success || !scheduling_number(type, e, WAKE_TID, &tid))
 			return 0;
 		return state_wake(s, tid, type->message == SCHEDULING_WAKEUP_NEW, e->time);
@@ -606,22 +617,20 @@ static int take_gap(struct states *s, const struct event *e)
 
 		if (cpu && is_on_cpu(t) && t->cpu && t->cpu != cpu)
 			continue;
+		if (!is_on_cpu(t) && s->watch.spared &&
+		    s->watch.spared(s->watch.ctx, t->number, (uint32_t)cpu))
+			continue;
 		if (state_lose(s, t, t->now.since > before ? t->now.since : before))
 			return -1;
 	}
 	if (c)
 		c->task = c->depth = 0;
+	/* without the number of the CPU: of each */
+	for (size_t i = cpu ? cpu : 1; s->watch.turn && i < s->ncpus && (!cpu || i == cpu); i++)
+		if (s->watch.turn(s->watch.ctx, (uint32_t)i, STATES_LOST,
+				  before ? before : e->time))
+			return -1;
 	return 0;
-}
-
-/* Take a row that only a running thread makes. If the thread is off its CPU, the switch back is
- * missing. */
-static void take_running(struct states *s, const struct event *e)
-{
-	struct state_task *t = state_task_of(s, e->lane);
-
-	if (t && !is_on_cpu(t) && e->time > t->now.since)
-		state_lose(s, t, t->now.since);
 }
 
 int states_take(struct states *s, const struct event *e)

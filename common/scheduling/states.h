@@ -48,6 +48,9 @@ enum state {
 
 struct calls;
 
+/* A task of states.watch.turn: not known, as events were lost. */
+#define STATES_LOST UINT32_MAX
+
 /* The names of the states, which are those of fields of calls. */
 extern const char *const state_names[STATES];
 
@@ -102,10 +105,13 @@ struct states {
 	size_t npast, past_most;  /* past periods of all tasks; how many are kept before a look */
 	uint64_t of[STATES];	  /* the result of states_of */
 	/* Called when a task has another state since that time, and when a CPU, an index in cpus,
-	   begins to run a task; 0: none. -1: out of memory. NULL: not called. */
+	   begins to run a task; 0: none. -1: out of memory. NULL: not called. With a watcher, a
+	   thread in an unknown state is woken, too. */
 	struct {
 		int (*state)(void *ctx, uint32_t task, enum state state, uint64_t since);
 		int (*turn)(void *ctx, uint32_t cpu, uint32_t task, uint64_t time);
+		/* Test whether a loss of a CPU, 0 unknown, leaves the state of a task. */
+		bool (*spared)(void *ctx, uint32_t task, uint32_t cpu);
 		void *ctx;
 	} watch;
 };

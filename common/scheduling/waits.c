@@ -37,7 +37,19 @@ enum { MARKS_FIRST = 4096, GRAIN_FIRST = 1000 };
 #define WAKER_INTERRUPT (1u << 31)
 
 /* Flags of wait_mark.state. */
-enum { MARK_STATE = 7, MARK_PREEMPTED = 16, MARK_MIGRATED = 32 };
+enum {
+	MARK_STATE = 7,
+	MARK_TIED = 8, /* the thread runs; its wakeup has the same time, and was read later */
+	MARK_PREEMPTED = 16,
+	MARK_MIGRATED = 32,
+	MARK_LOST = 64, /* events were lost meanwhile */
+	MARK_ENDED = 128,
+};
+
+static enum state mark_state(const struct wait_mark *m)
+{
+	return (enum state)(m->state & MARK_STATE);
+}
 
 /* --- what events mean --- */
 
@@ -52,6 +64,8 @@ enum {
 	WAITS_IRQ_EXIT,
 	WAITS_SOFTIRQ,
 	WAITS_SOFTIRQ_EXIT,
+	WAITS_CALL, /* of LTTng, where interrupts are calls */
+	WAITS_CALL_EXIT,
 	WAITS_NAMED, /* an interrupt or a timer whose name is that of its type */
 	WAITS_NAMED_EXIT,
 };
@@ -100,9 +114,8 @@ static uint8_t waits_role_of(const struct type *t, const struct scheduling_type 
 
 	if (role != WAITS_OTHER)
 		return role;
-	/* LTTng's interrupts are calls */
 	if (t->flags & TYPE_PER_CPU && (t->kind == KIND_ENTER || t->kind == KIND_LEAVE))
-		return t->kind == KIND_ENTER ? WAITS_NAMED : WAITS_NAMED_EXIT;
+		return t->kind == KIND_ENTER ? WAITS_CALL : WAITS_CALL_EXIT;
 	if (t->kind != KIND_INSTANT && t->kind != KIND_SAMPLE)
 		return WAITS_OTHER;
 	if (t->name.size == sizeof migrate - 1 && !memcmp(t->name.text, migrate, t->name.size))
@@ -144,12 +157,20 @@ static struct wait_mark *mark_at(const struct waits *w, struct wait_history *h, 
 	return i < past_count(w, h) ? &h->past[i] : &h->now;
 }
 
-/* Count the marks that began before a time. */
-static size_t marks_before(const struct waits *w, struct wait_history *h, uint64_t time)
+static bool mark_is_before(const struct wait_mark *m, uint64_t time, uint64_t order)
+{
+	return m->since < time || (m->since == time && m->order < order);
+}
+
+/* Count the marks that began before a time, or at that time in rows before a row. */
+static size_t marks_before(const struct waits *w, struct wait_history *h, uint64_t time,
+			   uint64_t order)
 {
 	size_t n = past_count(w, h);
 
-	return h->now.since < time ? n + 1 : BISECT(n, i, h->past[i].since < time);
+	return mark_is_before(&h->now, time, order)
+		       ? n + 1
+		       : BISECT(n, i, mark_is_before(&h->past[i], time, order));
 }
 
 static int marks_resize(struct waits *w, struct wait_history *h, size_t capacity)
@@ -186,22 +207,15 @@ static int mark_keep(struct waits *w, struct wait_history *h)
 	return 0;
 }
 
-/* Begin another mark. One that lasts no time is not kept. */
+/* Begin another mark. One that lasts no time is kept only where the order of rows counts. */
 static int mark_put(struct waits *w, struct wait_history *h, const struct wait_mark *m)
 {
-	struct wait_mark *now = &h->now;
+	uint64_t since = m->since > h->now.since ? m->since : h->now.since;
 
-	if (m->since > now->since) {
-		if (mark_keep(w, h))
-			return -1;
-		*now = *m;
-		return 0;
-	}
-	*now = (struct wait_mark){.since = now->since,
-				  .what = m->what ? m->what : now->what,
-				  .cpu = m->cpu,
-				  .state = m->state,
-				  .priority = m->priority};
+	if ((since > h->now.since || m->order) && mark_keep(w, h))
+		return -1;
+	h->now = *m;
+	h->now.since = since;
 	return 0;
 }
 
@@ -323,6 +337,7 @@ void waits_forget(struct waits *w, uint64_t since, size_t looked)
 
 static int waits_state(void *ctx, uint32_t task, enum state state, uint64_t since);
 static int waits_turn(void *ctx, uint32_t cpu, uint32_t task, uint64_t time);
+static bool waits_spared(void *ctx, uint32_t task, uint32_t cpu);
 
 void waits_init(struct waits *w, struct dictionary *d)
 {
@@ -330,6 +345,7 @@ void waits_init(struct waits *w, struct dictionary *d)
 	states_init(&w->states, d, NULL);
 	w->states.watch.state = waits_state;
 	w->states.watch.turn = waits_turn;
+	w->states.watch.spared = waits_spared;
 	w->states.watch.ctx = w;
 	waits_keep(w, false, 0);
 }
@@ -422,6 +438,9 @@ int waits_call(struct waits *w, const struct lane *lane, uint32_t function, uint
 
 /* --- interrupts --- */
 
+/* Of common_flags. */
+enum { FLAGS_HARD = 0x08, FLAGS_SOFT = 0x10, FLAGS_NMI = 0x40 };
+
 /* Get the CPU of the present event; NULL: it is not known, or with *bad set out of memory. */
 static struct wait_cpu *event_cpu(struct waits *w, bool *bad)
 {
@@ -467,6 +486,12 @@ static uint32_t interrupt_name(struct waits *w, const struct event *e, uint8_t r
 			 (const char *)v.text);
 		return intern_string(&w->names, words);
 	}
+	/* "irq 33", "softirq NET_RX" */
+	if (role == WAITS_CALL && e->location) {
+		struct text_ref of = dictionary_location_name(w->dictionary, e->location);
+
+		return intern(&w->names, of.text, of.size);
+	}
 	if (name)
 		return intern_string(&w->names,
 				     !strcmp(name, "hrtimer_expire") ||
@@ -477,18 +502,34 @@ static uint32_t interrupt_name(struct waits *w, const struct event *e, uint8_t r
 	return intern(&w->names, e->type->name.text, e->type->name.size);
 }
 
+/* Read from the flags of an event whether an interrupt runs. false: the event has no flags. */
+static bool interrupt_flags(const struct scheduling_type *type, const struct event *e,
+			    uint8_t *flags)
+{
+	struct field_value v = {.form = FORM_NONE};
+
+	if (type->flags)
+		field_get(e, type->flags, 0, &v);
+	if (v.form != FORM_UINT && v.form != FORM_INT)
+		return false;
+	*flags = v.u & (FLAGS_HARD | FLAGS_NMI) ? FLAGS_HARD : v.u & FLAGS_SOFT ? FLAGS_SOFT : 0;
+	return true;
+}
+
 /* Take the begin or the end of an interrupt. */
 static int waits_interrupt(struct waits *w, const struct event *e, uint8_t role)
 {
 	bool ends = role == WAITS_IRQ_EXIT || role == WAITS_SOFTIRQ_EXIT ||
-		    role == WAITS_NAMED_EXIT,
+		    role == WAITS_CALL_EXIT || role == WAITS_NAMED_EXIT,
 	     bad = false;
+	const struct scheduling_type *type = scheduling_types_get(&w->states.types, e->type);
 	struct wait_cpu *c = event_cpu(w, &bad);
 	uint32_t name;
+	uint8_t flags = 0;
 
 	w->seen_interrupt = true;
-	if (!c)
-		return bad ? -1 : 0;
+	if (!c || !type)
+		return bad || !type ? -1 : 0;
 	if (ends) {
 		/* an end that is missing ends with an outer one */
 		for (uint32_t i = c->depth; i-- > 0;)
@@ -498,15 +539,39 @@ static int waits_interrupt(struct waits *w, const struct event *e, uint8_t role)
 			}
 		return 0;
 	}
+	interrupt_flags(type, e, &flags);
 	name = interrupt_name(w, e, role);
 	if (name == INTERN_NONE)
 		return -1;
 	w->event.waker = WAKER_INTERRUPT | name;
 	if (c->depth < WAITS_INTERRUPTS) {
 		c->interrupts[c->depth].name = name;
+		c->interrupts[c->depth].flags = flags;
 		c->interrupts[c->depth++].role = (uint8_t)(role + 1);
 	}
 	return 0;
+}
+
+/* Name the interrupt that runs now in place of a thread: the innermost one. */
+static int waits_innermost(struct waits *w, uint64_t time)
+{
+	uint32_t cpu = w->event.cpu, task = cpu < w->states.ncpus ? w->states.cpus[cpu].task : 0;
+	const struct wait_cpu *c = cpu < w->ncpus ? &w->cpus[cpu] : NULL;
+	uint32_t i = c ? c->depth : 0;
+	struct wait_mark m;
+
+	/* the others do not take the time of the thread */
+	while (i && c->interrupts[i - 1].role == WAITS_NAMED_EXIT)
+		i--;
+	if (!i || !task || task >= w->ntasks)
+		return 0;
+	m = w->tasks[task].states.now;
+	if (mark_state(&m) != STATE_IRQ || m.what == (WAKER_INTERRUPT | c->interrupts[i - 1].name))
+		return 0;
+	m.since = time;
+	m.order = w->order;
+	m.what = WAKER_INTERRUPT | c->interrupts[i - 1].name;
+	return mark_put(w, &w->tasks[task].states, &m);
 }
 
 /* --- wakeups --- */
@@ -541,16 +606,18 @@ static uint32_t waker_interrupt(struct waits *w, const char *name)
 static uint32_t waker_of(struct waits *w, const struct scheduling_type *type, const struct event *e,
 			 struct wait_cpu *c)
 {
-	enum { HARD = 0x08 | 0x40, SOFT = 0x10 };
 	const struct lane *l = e->lane;
-	struct field_value v = {.form = FORM_NONE};
+	uint8_t flags = 0;
+	bool known = interrupt_flags(type, e, &flags);
 
+	/* the end of an interrupt may be lost; the idle task itself wakes no thread */
+	while (known && c && c->depth && l->flags & LANE_HAS_TID && l->tid > 0 &&
+	       c->interrupts[c->depth - 1].flags & ~flags)
+		c->depth--;
 	if (c && c->depth)
 		return WAKER_INTERRUPT | c->interrupts[c->depth - 1].name;
-	if (type->flags)
-		field_get(e, type->flags, 0, &v);
-	if ((v.form == FORM_UINT || v.form == FORM_INT) && v.u & (HARD | SOFT))
-		return waker_interrupt(w, v.u & HARD ? "interrupt" : "softirq");
+	if (flags)
+		return waker_interrupt(w, flags & FLAGS_HARD ? "interrupt" : "softirq");
 	if (!(l->flags & LANE_HAS_TID))
 		return 0;
 	if (l->tid <= 0)
@@ -558,6 +625,27 @@ static uint32_t waker_of(struct waits *w, const struct scheduling_type *type, co
 	if (!states_task(&w->states, l->tid))
 		return 0;
 	return waits_task(w, l);
+}
+
+/* Take a wakeup of a thread: note who wakes it. */
+static void waits_woken_by(struct waits *w, struct wait_task *t, uint64_t time, uint32_t waker)
+{
+	struct wait_mark *now = &t->states.now;
+
+	w->event.waker = waker != w->event.woken ? waker : 0;
+	if (mark_state(now) == STATE_RUNNING && now->since == time && !now->what) {
+		now->what = w->event.waker;
+		now->state |= MARK_TIED;
+	} else if (w->event.role == WAITS_WAKING) {
+		t->waking = time;
+		t->waker = w->event.waker;
+	} else if (t->waking) {
+		/* that was on its way to sleep when it was woken, or is woken by another CPU's
+		   interrupt */
+		w->event.waker = t->waker;
+		w->event.late = mark_state(now) != STATE_UNKNOWN && t->waking <= now->since;
+		t->waking = 0;
+	}
 }
 
 /* Note who wakes which thread, before the states take the event. */
@@ -582,35 +670,8 @@ static int waits_wake(struct waits *w, const struct scheduling_type *type, const
 	w->event.woken = (uint32_t)(t - w->tasks);
 	if (scheduling_number(type, e, WAKE_CPU, &cpu) && cpu >= 0 && cpu < UINT16_MAX)
 		w->event.on = (uint32_t)cpu + 1;
-	w->event.waker = waker != w->event.woken ? waker : 0;
-	if (waking) {
-		t->waking = e->time;
-		t->waker = w->event.waker;
-	} else if (t->waking) {
-		/* that was on its way to sleep when it was woken, or is woken by another CPU's
-		   interrupt */
-		w->event.waker = t->waker;
-		w->event.late = t->waking <= t->states.now.since;
-		t->waking = 0;
-	}
+	waits_woken_by(w, t, e->time, waker);
 	return 0;
-}
-
-/* Mark a thread as runnable that was woken in an unknown state: it was asleep. */
-static int waits_woken(struct waits *w, uint64_t time)
-{
-	struct wait_task *t = &w->tasks[w->event.woken];
-	struct wait_mark *now = &t->states.now, m = *now;
-
-	if (w->event.on && (now->state & MARK_STATE) == STATE_RUNNABLE && now->what)
-		now->cpu = (uint16_t)w->event.on;
-	if ((now->state & MARK_STATE) != STATE_UNKNOWN || time <= now->since)
-		return 0;
-	m.since = time;
-	m.what = w->event.waker;
-	m.state = STATE_RUNNABLE;
-	m.cpu = (uint16_t)w->event.on;
-	return mark_put(w, &t->states, &m);
 }
 
 static int waits_migrate(struct waits *w, const struct event *e)
@@ -627,11 +688,12 @@ static int waits_migrate(struct waits *w, const struct event *e)
 		return 0;
 	number = idmap_get(&w->states.numbers, (uint32_t)tid);
 	t = number ? wait_task_at(w, number) : NULL;
-	if (!t || (t->states.now.state & MARK_STATE) != STATE_RUNNABLE)
+	if (!t || mark_state(&t->states.now) != STATE_RUNNABLE)
 		return 0;
 	t->states.now.cpu = (uint16_t)(from + 1);
 	m = t->states.now;
 	m.since = e->time;
+	m.order = w->order;
 	m.what = 0;
 	m.cpu = (uint16_t)(to + 1);
 	m.state |= MARK_MIGRATED;
@@ -640,19 +702,62 @@ static int waits_migrate(struct waits *w, const struct event *e)
 
 /* --- states --- */
 
+/* Begin the turn of a thread on a CPU: what it was before. */
+static void waits_runs(struct waits *w, struct wait_task *t, uint16_t cpu)
+{
+	struct wait_mark *now = &t->states.now;
+
+	switch (mark_state(now)) {
+	case STATE_RUNNING:
+	case STATE_IRQ:
+	case STATE_UNKNOWN: break;
+	case STATE_RUNNABLE:
+		/* a thread that was preempted waits for the CPU that it left, until another one
+		   takes it */
+		if (!(now->state & MARK_PREEMPTED) || !now->cpu)
+			now->cpu = cpu;
+		else if (now->cpu != cpu)
+			now->state |= MARK_MIGRATED;
+		break;
+	default:
+		/* its wakeup has the time at which it slept, and was read before */
+		if (t->waking && t->waking == now->since) {
+			now->state = STATE_RUNNABLE;
+			now->what = t->waker;
+			now->cpu = cpu;
+		}
+	}
+	t->waking = 0;
+	w->seen_switch = true;
+}
+
+/* Complete the mark of a thread that becomes runnable. */
+static void waits_runnable(const struct waits *w, uint32_t task, struct wait_mark *m)
+{
+	if (w->event.woken == task) {
+		m->what = w->event.waker;
+		m->cpu = w->event.on ? (uint16_t)w->event.on : m->cpu;
+		return;
+	}
+	m->state |= MARK_PREEMPTED;
+	m->cpu = m->cpu ? m->cpu : (uint16_t)w->event.cpu;
+}
+
 static int waits_state(void *ctx, uint32_t task, enum state state, uint64_t since)
 {
 	struct waits *w = ctx;
 	struct wait_task *t = wait_task_at(w, task);
-	struct wait_mark m = {.since = since, .state = (uint8_t)state}, *now;
+	struct wait_mark m = {.since = since, .order = w->order, .state = (uint8_t)state}, *now;
 
 	if (!t)
 		return -1;
 	now = &t->states.now;
 	m.priority = t->priority;
 	m.cpu = now->cpu;
+	if (!t->first || (now->state & MARK_ENDED && state != STATE_UNKNOWN))
+		t->first = since;
 	if (w->event.role == WAITS_SWITCH && state != STATE_RUNNING && state != STATE_UNKNOWN &&
-	    now->state == STATE_UNKNOWN && !now->since && w->event.cpu < w->ncpus &&
+	    mark_state(now) == STATE_UNKNOWN && !now->since && w->event.cpu < w->ncpus &&
 	    !w->cpus[w->event.cpu].turns.now.since) {
 		/* the first switch of its CPU: the thread ran before */
 		now->state = STATE_RUNNING;
@@ -664,49 +769,71 @@ static int waits_state(void *ctx, uint32_t task, enum state state, uint64_t sinc
 		m.cpu = (uint16_t)(w->event.cpu < UINT16_MAX ? w->event.cpu : 0);
 		m.what = state == STATE_IRQ ? w->event.waker : 0;
 		w->event.runs = w->event.role == WAITS_SWITCH ? task : 0;
-		if ((now->state & MARK_STATE) == STATE_RUNNABLE)
-			now->cpu = m.cpu;
-		t->waking = 0;
+		waits_runs(w, t, m.cpu);
 		break;
 	case STATE_RUNNABLE:
-		if (w->event.woken != task) {
-			m.state |= MARK_PREEMPTED;
-			break;
-		}
-		m.what = w->event.waker;
-		m.cpu = w->event.on ? (uint16_t)w->event.on : m.cpu;
-		if (!w->event.late)
+		waits_runnable(w, task, &m);
+		if (w->event.woken != task || !w->event.late)
 			break;
 		now->state = STATE_RUNNABLE;
 		now->what = m.what;
 		return 0;
-	default: break;
+	case STATE_UNKNOWN: m.state |= w->event.gap ? MARK_LOST : now->state & MARK_LOST; break;
+	default:
+		w->event.ends = w->event.exits ? task : 0;
+		m.state |= w->event.exits ? MARK_ENDED : 0;
 	}
 	return mark_put(w, &t->states, &m);
+}
+
+/* Test whether a loss of a CPU leaves the state of a thread. A thread that was on another CPU last
+ * goes on to sleep, or to wait for that one, as far as the next event of the thread agrees. */
+static bool waits_spared(void *ctx, uint32_t task, uint32_t cpu)
+{
+	struct waits *w = ctx;
+	struct wait_mark *now = &w->tasks[task].states.now;
+
+	now->state |= MARK_LOST;
+	return cpu && now->cpu && now->cpu != cpu;
 }
 
 static int waits_turn(void *ctx, uint32_t cpu, uint32_t task, uint64_t time)
 {
 	struct waits *w = ctx;
-	struct wait_mark m = {.since = time, .what = task + 1, .cpu = (uint16_t)cpu};
+	bool lost = task == STATES_LOST;
+	struct wait_mark m = {.since = time, .what = lost ? 0 : task + 1, .cpu = (uint16_t)cpu};
 	struct wait_task *t;
 
 	if (ARRAY_REACH(w->cpus, w->ncpus, cpu))
 		return -1;
 	w->cpus[cpu].depth = 0;
-	t = task ? wait_task_at(w, task) : NULL;
-	if (task && !t)
+	t = task && !lost ? wait_task_at(w, task) : NULL;
+	if (task && !lost && !t)
 		return -1;
 	m.priority = t ? t->priority : 0;
-	if (t && t->states.now.state == STATE_RUNNING && !t->states.now.cpu) {
+	if (t && mark_state(&t->states.now) == STATE_RUNNING && !t->states.now.cpu) {
 		/* another event, which does not record the CPU, came first */
 		size_t n = past_count(w, &t->states);
 
 		t->states.now.cpu = m.cpu;
-		if (n && (t->states.past[n - 1].state & MARK_STATE) == STATE_RUNNABLE)
+		if (n && mark_state(&t->states.past[n - 1]) == STATE_RUNNABLE)
 			t->states.past[n - 1].cpu = m.cpu;
 	}
 	return mark_put(w, &w->cpus[cpu].turns, &m);
+}
+
+/* Take the first switch of a CPU: it ran the previous thread before. */
+static void waits_first_turn(struct waits *w, const struct scheduling_type *type,
+			     const struct event *e)
+{
+	struct wait_mark *now = &w->cpus[w->event.cpu].turns.now;
+	int64_t tid = 0;
+
+	if (now->what || now->since || !w->event.cpu ||
+	    !scheduling_number(type, e, SWITCH_PREV_TID, &tid) || tid < 0)
+		return;
+	now->what = 1 + (tid ? idmap_get(&w->states.numbers, (uint32_t)tid) : 0);
+	now->priority = tid && now->what > 1 ? w->tasks[now->what - 1].priority : 0;
 }
 
 /* Note the priority of a thread that a switch names. */
@@ -727,19 +854,19 @@ static int waits_priority(struct waits *w, const struct scheduling_type *type,
 	return 0;
 }
 
-/* Take the first switch of a CPU: the thread that it switches out ran before. */
-static int waits_first_switch(struct waits *w, const struct scheduling_type *type,
-			      const struct event *e)
+/* Prepare for a switch, before the states take it. */
+static int waits_switch(struct waits *w, const struct scheduling_type *type, const struct event *e)
 {
-	struct wait_mark *turn;
-	int64_t tid;
+	struct switch_state state = scheduling_state(type, e);
 
-	if (ARRAY_REACH(w->cpus, w->ncpus, w->event.cpu))
+	w->seen_switch = true;
+	w->event.exits = state.letters[0] && strchr("XxZ", state.letters[0]);
+	waits_task(w, e->lane);
+	if (ARRAY_REACH(w->cpus, w->ncpus, w->event.cpu) ||
+	    waits_priority(w, type, e, SWITCH_PREV_COMM) ||
+	    waits_priority(w, type, e, SWITCH_NEXT_COMM))
 		return -1;
-	turn = &w->cpus[w->event.cpu].turns.now;
-	if (w->event.cpu && !turn->since && !turn->what &&
-	    scheduling_number(type, e, SWITCH_PREV_TID, &tid))
-		turn->what = states_task(&w->states, tid) + 1;
+	waits_first_turn(w, type, e);
 	return 0;
 }
 
@@ -753,19 +880,27 @@ static int waits_prepare(struct waits *w, const struct event *e)
 	if (scheduling_cpu(type, e, &cpu))
 		w->event.cpu = cpu + 1;
 	switch (w->event.role) {
-	case WAITS_SWITCH:
-		w->seen_switch = true;
-		waits_task(w, e->lane);
-		return waits_first_switch(w, type, e) ||
-				       waits_priority(w, type, e, SWITCH_PREV_COMM) ||
-				       waits_priority(w, type, e, SWITCH_NEXT_COMM)
-			       ? -1
-			       : 0;
+	case WAITS_SWITCH: return waits_switch(w, type, e);
 	case WAITS_WAKING:
 	case WAITS_WAKEUP: return waits_wake(w, type, e);
 	case WAITS_MIGRATE: return waits_migrate(w, e);
 	default: return waits_interrupt(w, e, w->event.role);
 	}
+}
+
+/* Complete what the states have taken. */
+static int waits_complete(struct waits *w, const struct event *e)
+{
+	struct wait_mark *now;
+
+	if (w->event.woken) {
+		/* sched_wakeup knows the CPU better than sched_waking before it */
+		now = &w->tasks[w->event.woken].states.now;
+		if (w->event.on && mark_state(now) == STATE_RUNNABLE && now->what)
+			now->cpu = (uint16_t)w->event.on;
+		return 0;
+	}
+	return w->event.role >= WAITS_IRQ ? waits_innermost(w, e->time) : 0;
 }
 
 int waits_take(struct waits *w, const struct event *e)
@@ -775,16 +910,21 @@ int waits_take(struct waits *w, const struct event *e)
 	if (w->stream != w->dictionary->stream)
 		waits_begin_stream(w);
 	memset(&w->event, 0, sizeof w->event);
+	w->order++;
 	w->event.role = waits_role(w, e->type);
 	if (w->event.role == ROLE_WAITS_NOT_LOOKED)
 		return -1;
+	w->event.gap = e->type->kind == KIND_GAP;
 	if (l->flags & LANE_HAS_CPU && l->cpu >= 0 && l->cpu < UINT16_MAX)
 		w->event.cpu = (uint32_t)l->cpu + 1;
-	if (w->event.role != WAITS_OTHER && waits_prepare(w, e))
-		return -1;
-	if (states_take(&w->states, e))
-		return -1;
-	return w->event.woken ? waits_woken(w, e->time) : 0;
+	if (w->event.role == WAITS_OTHER)
+		return states_take(&w->states, e);
+	return waits_prepare(w, e) || states_take(&w->states, e) ? -1 : waits_complete(w, e);
+}
+
+bool waits_ended(const struct waits *w, uint32_t task)
+{
+	return task < w->ntasks && w->tasks[task].states.now.state & MARK_ENDED;
 }
 
 /* --- the path --- */
@@ -792,7 +932,9 @@ int waits_take(struct waits *w, const struct event *e)
 /* A thread on the path, which is followed back from `at` to `begin`. */
 struct wait_level {
 	uint64_t begin, at;
-	size_t mark; /* number + 1 of the mark that has the time before `at`; 0: none has */
+	uint64_t order; /* of the row at `at` up to which it is followed */
+	size_t mark;	/* number + 1 of the mark that has the time before `at`; 0: none has */
+	uint8_t waits;	/* the highest priority of the threads above, which wait; 0 none */
 };
 
 struct wait_walk {
@@ -808,7 +950,7 @@ struct wait_walk {
 static uint32_t walk_function(struct wait_walk *k, uint64_t time, uint64_t *since)
 {
 	struct wait_history *h = &k->w->tasks[k->tasks[k->depth]].functions;
-	size_t n = marks_before(k->w, h, time + 1);
+	size_t n = marks_before(k->w, h, time, UINT64_MAX);
 	const struct wait_mark *m = n ? mark_at(k->w, h, n - 1) : NULL;
 
 	*since = m ? m->since : 0;
@@ -843,19 +985,20 @@ static int walk_unknown(struct wait_walk *k, enum wait_unknown why, uint64_t beg
 	return walk_put(k, &(struct wait_part){.kind = WAIT_UNKNOWN, .other = why}, begin);
 }
 
-/* Test whether a thread waits for another one, of lower priority, that a third thread of a priority
- * between the two keeps from its CPU. */
-static bool is_inversion(const struct wait_walk *k, const struct wait_mark *runnable,
+/* Test whether a thread above waits for this one, of lower priority, that a third thread of a
+ * priority between the two keeps from its CPU. */
+static bool is_inversion(const struct wait_level *l, const struct wait_mark *runnable,
 			 const struct wait_mark *turn)
 {
-	uint32_t above = k->depth - 1;
-	uint8_t waits;
+	return l->waits && l->waits < turn->priority && turn->priority < runnable->priority;
+}
 
-	if (!k->depth)
-		return false;
-	/* its sleep, from which the path goes on later */
-	waits = mark_at(k->w, &k->w->tasks[k->tasks[above]].states, k->level[above].mark)->priority;
-	return waits && waits < turn->priority && turn->priority < runnable->priority;
+/* Test whether a runnable thread is throttled while a CPU is idle: it left the CPU then, or could
+ * not run there later. */
+static bool is_throttled(const struct wait_mark *runnable, const struct wait_mark *idle)
+{
+	return runnable->state & MARK_PREEMPTED &&
+	       (idle->since == runnable->since || !(runnable->state & MARK_MIGRATED));
 }
 
 /* Divide the time of a runnable thread by what its CPU ran. */
@@ -864,7 +1007,7 @@ static int walk_runnable(struct wait_walk *k, const struct wait_mark *m, uint64_
 	struct waits *w = k->w;
 	struct wait_level *l = &k->level[k->depth];
 	struct wait_history *h = m->cpu && m->cpu < w->ncpus ? &w->cpus[m->cpu].turns : NULL;
-	size_t n = h ? marks_before(w, h, l->at) : 0;
+	size_t n = h ? marks_before(w, h, l->at, 0) : 0;
 	uint32_t migrations = m->state & MARK_MIGRATED && m->since == begin;
 
 	while (l->at > begin) {
@@ -878,8 +1021,8 @@ static int walk_runnable(struct wait_walk *k, const struct wait_mark *m, uint64_
 		uint64_t since = turn && turn->since > begin ? turn->since : begin;
 
 		if (!task)
-			p.kind = m->state & MARK_PREEMPTED ? WAIT_THROTTLED : WAIT_IDLE;
-		else if (p.other && is_inversion(k, m, turn))
+			p.kind = is_throttled(m, turn) ? WAIT_THROTTLED : WAIT_IDLE;
+		else if (p.other && is_inversion(l, m, turn))
 			p.kind = WAIT_INVERSION;
 		/* two turns of one time */
 		if (since >= l->at)
@@ -891,12 +1034,36 @@ static int walk_runnable(struct wait_walk *k, const struct wait_mark *m, uint64_
 	return 0;
 }
 
-/* Begin to follow a thread back to a time. */
-static void walk_begin(struct wait_walk *k, uint32_t task, uint64_t begin, uint64_t end)
+/* Begin to follow a thread back to a time, from a row at its end. */
+static void walk_begin(struct wait_walk *k, uint32_t task, uint64_t begin, uint64_t end,
+		       uint64_t order)
 {
+	struct wait_history *h = &k->w->tasks[task].states;
+
 	k->tasks[k->depth] = task;
-	k->level[k->depth] =
-		(struct wait_level){begin, end, marks_before(k->w, &k->w->tasks[task].states, end)};
+	k->level[k->depth] = (struct wait_level){.begin = begin,
+						 .at = end,
+						 .order = order,
+						 .mark = marks_before(k->w, h, end, order)};
+}
+
+/* Follow the thread that has woken the present one, whose sleep is m, up to `at`. */
+static int walk_waker(struct wait_walk *k, const struct wait_mark *m, const struct wait_mark *woken,
+		      uint64_t begin)
+{
+	struct wait_level *l = &k->level[k->depth];
+	uint64_t at = l->at;
+	uint8_t waits = l->waits;
+
+	if (k->depth + 1 == WAITS_DEPTH)
+		return walk_unknown(k, WAIT_TOO_DEEP, begin);
+	if (m->priority && (!waits || m->priority < waits))
+		waits = m->priority;
+	l->at = begin;
+	k->depth++;
+	walk_begin(k, woken->what, begin, at, woken->state & MARK_TIED ? UINT64_MAX : woken->order);
+	k->level[k->depth].waits = waits;
+	return 0;
 }
 
 /* Follow a thread that slept up to `at`, when the next mark began. */
@@ -906,28 +1073,20 @@ static int walk_asleep(struct wait_walk *k, const struct wait_mark *m, uint64_t 
 	struct wait_level *l = &k->level[k->depth];
 	struct wait_history *h = &w->tasks[k->tasks[k->depth]].states;
 	const struct wait_mark *next = l->mark <= past_count(w, h) ? mark_at(w, h, l->mark) : NULL;
-	uint32_t who = next && next->since == l->at && (next->state & MARK_STATE) != STATE_IRQ
-			       ? next->what
-			       : 0;
-	uint64_t at = l->at;
+	bool unknown = mark_state(m) == STATE_UNKNOWN, lost = m->state & MARK_LOST;
+	uint32_t who = next && mark_state(next) != STATE_IRQ ? next->what : 0;
 	struct wait_part p = {.kind = WAIT_INTERRUPT, .other = who & ~WAKER_INTERRUPT};
 
-	if (!next && !k->depth)
+	if (!next && !k->depth && !unknown)
 		return walk_unknown(k, WAIT_NOT_WOKEN, begin);
-	if (!next || next->since != l->at)
-		return walk_unknown(k, WAIT_NO_SWITCH, begin);
-	if ((m->state & MARK_STATE) == STATE_UNKNOWN && (m->since || !who))
-		return walk_unknown(k, m->since ? WAIT_LOST : WAIT_NO_SWITCH, begin);
+	/* before the first switch a thread that is woken sleeps */
+	if (!next || next->since != l->at || next->order >= l->order ||
+	    (unknown && (m->since || !who)))
+		return walk_unknown(k, lost ? WAIT_LOST : WAIT_NO_SWITCH, begin);
+	lost |= mark_state(next) == STATE_UNKNOWN && next->state & MARK_LOST;
 	if (!who)
-		return walk_unknown(k, WAIT_NO_WAKEUP, begin);
-	if (who & WAKER_INTERRUPT)
-		return walk_put(k, &p, begin);
-	if (k->depth + 1 == WAITS_DEPTH)
-		return walk_unknown(k, WAIT_TOO_DEEP, begin);
-	l->at = begin;
-	k->depth++;
-	walk_begin(k, who, begin, at);
-	return 0;
+		return walk_unknown(k, lost ? WAIT_LOST : WAIT_NO_WAKEUP, begin);
+	return who & WAKER_INTERRUPT ? walk_put(k, &p, begin) : walk_waker(k, m, next, begin);
 }
 
 /* Take a step back on the path. */
@@ -943,7 +1102,11 @@ static int walk_step(struct wait_walk *k)
 
 	if (!m)
 		return walk_unknown(k, WAIT_NO_SWITCH, l->begin);
-	switch (m->state & MARK_STATE) {
+	if (begin >= l->at) {
+		l->mark--;
+		return 0;
+	}
+	switch (mark_state(m)) {
 	case STATE_RUNNING:
 		bad = walk_put(k, &(struct wait_part){.kind = WAIT_RUNNING, .cpu = m->cpu}, begin);
 		break;
@@ -970,7 +1133,7 @@ int waits_path(struct waits *w, uint32_t task, uint64_t begin, uint64_t end,
 
 	if (!wait_task_at(w, task))
 		return -1;
-	walk_begin(&k, task, task && kept > begin ? kept : begin, end);
+	walk_begin(&k, task, task && kept > begin ? kept : begin, end, UINT64_MAX);
 	while (task && (k.depth || k.level[0].at > k.level[0].begin)) {
 		if (k.level[k.depth].at <= k.level[k.depth].begin)
 			k.depth--;

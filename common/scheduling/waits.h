@@ -72,6 +72,8 @@ struct wait_part {
 /* What a thread, or a CPU, is from a time on. */
 struct wait_mark {
 	uint64_t since;
+	/* of a thread: number of the row, as rows of one time have an order; else 0 */
+	uint64_t order;
 	/* of a thread that is runnable: task, or interrupt, that woke it, 0 none; of a CPU: 1 +
 	   the task that runs, 0 unknown; of calls: location of the innermost one */
 	uint32_t what;
@@ -95,6 +97,7 @@ struct wait_task {
 	const struct lane *lane; /* one of the thread's, for its name; NULL: none was seen */
 	uint32_t comm;		 /* the same as events name it: number + 1 in waits.names; 0 none */
 	struct wait_history states, functions;
+	uint64_t first; /* time of the first event about the thread; 0 none */
 	/* the last sched_waking without a sched_wakeup after it: time, and who; 0: none */
 	uint64_t waking;
 	uint32_t waker;
@@ -109,6 +112,7 @@ struct wait_cpu {
 	struct {
 		uint32_t name; /* in waits.names */
 		uint8_t role;  /* of the event that ends it */
+		uint8_t flags; /* of the events in it; 0 unknown */
 	} interrupts[WAITS_INTERRUPTS];
 };
 
@@ -127,6 +131,7 @@ struct waits {
 	size_t nlanes;
 	/* the past is kept */
 	bool keeps;
+	uint64_t order;	     /* number of the present row */
 	uint32_t kept;	     /* how often keeping began */
 	uint64_t kept_since; /* nothing older is kept: dropped, or before keeping began */
 	bool dropped;	     /* as there was too much; it is noted once */
@@ -140,7 +145,10 @@ struct waits {
 		uint32_t waker; /* who wakes it, or the interrupt that it begins */
 		uint32_t on;	/* CPU + 1 on which that will run; 0 unknown */
 		uint32_t runs;	/* the task that gets the CPU */
+		uint32_t ends;	/* the task that leaves its CPU for ever; 0: none */
+		bool exits;	/* the switch is the last one of its thread */
 		bool late;	/* the wakeup was begun before the task slept */
+		bool gap;
 	} event;
 	bool seen_switch, seen_waking, seen_wakeup, seen_interrupt;
 };
@@ -167,6 +175,9 @@ void waits_forget(struct waits *w, uint64_t since, size_t looked);
 
 /* Get the number of the task of a lane; 0: it is not known. */
 uint32_t waits_task(struct waits *w, const struct lane *lane);
+
+/* Test whether a task has ended. A later thread may have its tid: then waits.tasks.first is new. */
+bool waits_ended(const struct waits *w, uint32_t task);
 
 /* Call put for each part of the path of a task's time, the latest first. -1: put returned it. */
 int waits_path(struct waits *w, uint32_t task, uint64_t begin, uint64_t end,
