@@ -148,6 +148,86 @@ END
 	END
 }
 
+@test "a preempted thread waits for the CPU that it left, until another one takes it" {
+	text "0 0 90 sched_switch $(sw 0 R 7)" "8 1 90 sched_switch $(sw 8 S 0)" "7 0 100 sched_switch $(sw 7 R 9)" \
+		"0 1 140 sched_switch $(sw 0 R 7)" "7 1 150 sched_switch $(sw 7 R 0)" \
+		"9 0 160 sched_migrate_task comm=t7 pid=7 prio=120 orig_cpu=1 dest_cpu=0" \
+		"9 0 170 sched_switch $(sw 9 R 7)" "7 0 180 sched_switch $(sw 7 R 9)" \
+		"9 0 183 sched_migrate_task comm=t7 pid=7 prio=120 orig_cpu=0 dest_cpu=1" \
+		"0 1 190 sched_switch $(sw 0 R 7)" "7 1 200 sched_switch $(sw 7 X 0)" | of 7 >ours
+	diff - ours <<-'END'
+		10	0	throttled	t7-7
+		40	0	running	t7-7
+		53	0	waiting for a CPU	t7-7	t9-9
+		7	0	waiting for an idle CPU	t7-7
+	END
+}
+
+@test "rows of one time go by their order; a wakeup may be read after the switch" {
+	before=("0 0 90 sched_switch $(sw 0 R 7)" "0 1 91 sched_switch $(sw 0 R 8)" "7 0 100 sched_switch $(sw 7 S 0)"
+		"8 1 120 sched_switch $(sw 8 S 0)" "0 2 130 irq_handler_entry irq=5 name=net" "0 2 130 sched_waking $(wk 8 1)"
+		"0 2 130 irq_handler_exit irq=5 ret=handled" "0 1 130 sched_switch $(sw 0 R 8)")
+	wakes="8 1 130 sched_waking $(wk 7 0)" sleeps="8 1 130 sched_switch $(sw 8 S 0)" runs="0 0 130 sched_switch $(sw 0 R 7)"
+	after=("7 0 130 sched_waking $(wk 8 1)" "0 1 140 sched_switch $(sw 0 R 8)" "7 0 150 sched_switch $(sw 7 X 0)")
+	cat >theirs <<-'END'
+		10	1	waiting for an interrupt	t8-8	irq net
+		20	1	running	t8-8
+		30	0	running	t7-7
+	END
+	text "${before[@]}" "$wakes" "$sleeps" "$runs" "${after[@]}" | of 7 | diff theirs -
+	text "${before[@]}" "$runs" "$wakes" "$sleeps" "${after[@]}" | of 7 | diff theirs -
+}
+
+@test "a loss of another CPU leaves what is known; of its own CPU it is the reason" {
+	lines=("0 1 90 sched_switch $(sw 0 R 9)" "0 0 91 sched_switch $(sw 0 R 7)" "7 0 100 sched_waking $(wk 8 1)"
+		"7 0 104 sched_switch $(sw 7 S 0)" "9 1 108 sched_switch $(sw 9 R 8)" "8 1 118 sched_waking $(wk 7 0)"
+		"0 0 120 sched_switch $(sw 0 R 7)" "7 0 130 sched_switch $(sw 7 X 0)")
+	text "${lines[@]}" | sed '/ 10.000108:/i CPU:3 [LOST 20 EVENTS]' | of 7 >ours
+	diff - ours <<-'END'
+		10	1	running	t8-8
+		2	0	waiting for an idle CPU	t7-7
+		23	0	running	t7-7
+		4	1	waiting for a CPU	t8-8	t9-9
+	END
+	text "${lines[@]}" | sed '/ 10.000108:/i CPU:0 [LOST 20 EVENTS]' | of 7 >ours
+	diff - ours <<-'END'
+		14	0	unknown	t7-7	events lost
+		2	0	waiting for a CPU	t7-7
+		23	0	running	t7-7
+	END
+}
+
+@test "an inversion of a thread two levels above; nested interrupts by the innermost one" {
+	text "0 0 90 sched_switch $(sw 0 R 1 120 10)" "0 1 90 sched_switch $(sw 0 R 2)" "0 2 90 sched_switch $(sw 0 R 3 120 130)" \
+		"1 0 100 sched_switch $(sw 1 S 0 10)" "2 1 110 sched_switch $(sw 2 S 0)" "3 2 120 sched_switch $(sw 3 R 4 130 50)" \
+		"4 2 160 sched_switch $(sw 4 S 3 50 130)" "3 2 170 sched_waking $(wk 2 1)" "0 1 170 sched_switch $(sw 0 R 2)" \
+		"2 1 180 sched_waking $(wk 1 0)" "0 0 180 sched_switch $(sw 0 R 1 120 10)" \
+		"1 0 185 softirq_entry vec=3 [action=NET_RX]" "1 0 186 irq_handler_entry irq=33 name=disk" \
+		"1 0 188 irq_handler_exit irq=33 ret=handled" "1 0 189 softirq_exit vec=3 [action=NET_RX]" \
+		"1 0 190 sched_switch $(sw 1 X 0 10)" | of 1 >ours
+	diff - ours <<-'END'
+		16	0	running	t1-1
+		2	0	interrupted	t1-1	irq disk
+		2	0	interrupted	t1-1	softirq NET_RX
+		20	1	running	t2-2
+		20	2	running	t3-3
+		40	2	priority inversion	t3-3	t4-4
+	END
+}
+
+@test "a thread begins with a switch to it, a later one of its tid with its wakeup; a thread without switches" {
+	text "0 0 100 sched_switch $(sw 0 R 7)" "7 0 110 sched_switch $(sw 7 X 0)" "8 1 200 sched_wakeup_new $(wk 7 0)" \
+		"0 0 210 sched_switch $(sw 0 R 7)" "7 0 230 sched_switch $(sw 7 S 0)" "8 1 260 sched_waking $(wk 7 0)" \
+		"0 0 270 sched_switch $(sw 0 R 7)" "7 0 280 sched_switch $(sw 7 X 0)" | of 7 >ours
+	diff - ours <<-'END'
+		20	0	waiting for an idle CPU	t7-7
+		30	1	unknown	t8-8	no switch recorded
+		40	0	running	t7-7
+	END
+	text "7 0 100 sched_waking $(wk 8 1)" "7 0 110 sched_switch $(sw 7 S 0)" "8 1 140 sched_waking $(wk 7 0)" \
+		"8 1 150 sched_waking $(wk 9 1)" | of 8 | diff - <(printf '50\t0\tunknown\tt8-8\tno switch recorded\n')
+}
+
 @test "threads that wake each other at one time, and a wakeup by itself: no endless path" {
 	for i in 1 2 3; do
 		text "7 0 100 sched_switch $(sw 7 S 8)" "8 0 150 sched_switch $(sw 8 S 9)" "8 1 200 sched_waking $(wk 7 0)" \

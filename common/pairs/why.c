@@ -249,17 +249,25 @@ static int why_note_function(struct why *y, const struct event *e)
 
 /* --- threads --- */
 
+/* Get the time from which on a thread is to be divided. A later thread may have its tid. */
+static uint64_t why_since(const struct why *y, uint32_t task)
+{
+	uint64_t first = y->waits.tasks[task].first;
+
+	return first > y->threads[task].since ? first : y->threads[task].since;
+}
+
 /* Divide the time of a thread up to a time. */
 static int why_settle(struct why *y, uint32_t task, uint64_t time)
 {
 	struct why_thread *t = &y->threads[task];
-	struct why_span span = {.begin = t->since,
+	struct why_span span = {.begin = why_since(y, task),
 				.end = time,
 				.task = task,
 				.lane = y->waits.tasks[task].lane,
 				.begins = !t->divided};
 
-	if (time <= t->since)
+	if (time <= span.begin)
 		return 0;
 	t->since = time;
 	t->divided = true;
@@ -302,23 +310,13 @@ static int why_thread_of(struct why *y, const struct event *e)
 
 static int why_take_threads(struct why *y, const struct event *e)
 {
-	/* at the end of a thread, too: what was before is not needed any more */
-	const uint32_t tasks[] = {y->waits.event.ends, y->waits.event.runs};
+	/* what is about its past has been read, up to then */
+	uint32_t leaves = y->waits.event.leaves;
 
 	if (why_thread_of(y, e))
 		return -1;
-	for (size_t i = 0; i < 2; i++) {
-		uint32_t task = tasks[i];
-		struct why_thread *t = task < y->nthreads ? &y->threads[task] : NULL;
-
-		if (!task || !t || !t->follows)
-			continue;
-		/* a later thread may have the same tid */
-		if (y->waits.tasks[task].first > t->since)
-			t->since = y->waits.tasks[task].first;
-		if (why_settle(y, task, e->time))
-			return -1;
-	}
+	if (leaves && leaves < y->nthreads && y->threads[leaves].follows)
+		return why_settle(y, leaves, e->time);
 	return 0;
 }
 
@@ -352,10 +350,9 @@ static size_t why_needs(const struct why *y, uint64_t *since)
 		if (o->may_be && c->numbered.calls[i].start < *since)
 			*since = c->numbered.calls[i].start;
 	}
-	for (size_t i = 0; i < y->nthreads; i++)
-		if (y->threads[i].follows && y->threads[i].since < *since &&
-		    !waits_ended(&y->waits, (uint32_t)i))
-			*since = y->threads[i].since;
+	for (uint32_t i = 0; i < y->nthreads; i++)
+		if (y->threads[i].follows && !waits_ended(&y->waits, i) && why_since(y, i) < *since)
+			*since = why_since(y, i);
 	return n;
 }
 

@@ -768,20 +768,18 @@ static int waits_state(void *ctx, uint32_t task, enum state state, uint64_t sinc
 	case STATE_IRQ:
 		m.cpu = (uint16_t)(w->event.cpu < UINT16_MAX ? w->event.cpu : 0);
 		m.what = state == STATE_IRQ ? w->event.waker : 0;
-		w->event.runs = w->event.role == WAITS_SWITCH ? task : 0;
 		waits_runs(w, t, m.cpu);
 		break;
 	case STATE_RUNNABLE:
 		waits_runnable(w, task, &m);
+		w->event.leaves = w->event.woken == task ? 0 : task;
 		if (w->event.woken != task || !w->event.late)
 			break;
 		now->state = STATE_RUNNABLE;
 		now->what = m.what;
 		return 0;
 	case STATE_UNKNOWN: m.state |= w->event.gap ? MARK_LOST : now->state & MARK_LOST; break;
-	default:
-		w->event.ends = w->event.exits ? task : 0;
-		m.state |= w->event.exits ? MARK_ENDED : 0;
+	default: w->event.leaves = task; m.state |= w->event.exits ? MARK_ENDED : 0;
 	}
 	return mark_put(w, &t->states, &m);
 }

@@ -140,14 +140,13 @@ struct waits {
 	/* the present event */
 	struct {
 		uint8_t role;
-		uint32_t cpu;	/* + 1; 0 unknown */
-		uint32_t woken; /* the task that it wakes; 0: none */
-		uint32_t waker; /* who wakes it, or the interrupt that it begins */
-		uint32_t on;	/* CPU + 1 on which that will run; 0 unknown */
-		uint32_t runs;	/* the task that gets the CPU */
-		uint32_t ends;	/* the task that leaves its CPU for ever; 0: none */
-		bool exits;	/* the switch is the last one of its thread */
-		bool late;	/* the wakeup was begun before the task slept */
+		uint32_t cpu;	 /* + 1; 0 unknown */
+		uint32_t woken;	 /* the task that it wakes; 0: none */
+		uint32_t waker;	 /* who wakes it, or the interrupt that it begins */
+		uint32_t on;	 /* CPU + 1 on which that will run; 0 unknown */
+		uint32_t leaves; /* the task that leaves its CPU; 0: none */
+		bool exits;	 /* the switch is the last one of its thread */
+		bool late;	 /* the wakeup was begun before the task slept */
 		bool gap;
 	} event;
 	bool seen_switch, seen_waking, seen_wakeup, seen_interrupt;

@@ -18,6 +18,7 @@ WAKE = re.compile(r'comm=(.*) pid=(\d+) prio=(-?\d+) target_cpu=(\d+)')
 MIGRATE = re.compile(r'comm=(.*) pid=(\d+) prio=(-?\d+) orig_cpu=(\d+) dest_cpu=(\d+)')
 TIMERS = {'hrtimer_expire': 'hrtimer', 'timer_expire': 'timer'}
 COUNTED = ('irq', 'softirq')  # interrupts whose time is not that of the thread
+RUNNABLE = ('woken', 'preempted', 'moved')  # moved: preempted, and taken by another CPU
 
 names = {}
 
@@ -50,20 +51,24 @@ def interrupt_name(kind, text):
     return TIMERS.get(kind, kind)
 
 
+def innermost(stack):
+    return next((x for x in reversed(stack) if x.split()[0] in COUNTED), None)
+
+
 def interrupt(time, cpu, name, text):
     kind, edge = name.rsplit('_', 1)
     stack = active[cpu]
-    before = any(x.split()[0] in COUNTED for x in stack)
+    before = innermost(stack)
     if edge == 'entry':
         stack.append(interrupt_name(kind, text))
     elif stack:
         stack.pop()
-    after = any(x.split()[0] in COUNTED for x in stack)
+    after = innermost(stack)
     current = turns[cpu][-1][1] if turns[cpu] else 0
     if before == after or not current:
         return
-    if after and state(current) == 'running':
-        threads[current].begin(time, 'interrupted', cpu, stack[-1])
+    if after and state(current) in ('running', 'interrupted'):
+        threads[current].begin(time, 'interrupted', cpu, after)
     elif not after and state(current) == 'interrupted':
         threads[current].begin(time, 'running', cpu)
 
@@ -85,8 +90,10 @@ def switch(time, cpu, match):
     if tid:
         t = threads[tid]
         t.waking = None
-        if t.periods and t.periods[-1][1] in ('preempted', 'woken'):
+        if t.periods and t.periods[-1][1] == 'woken':
             t.periods[-1][2] = cpu
+        elif t.periods and t.periods[-1][1] == 'preempted' and t.periods[-1][2] != cpu:
+            t.periods[-1][1] = 'moved'
         t.begin(time, 'running', cpu)
 
 
@@ -112,9 +119,10 @@ def wake(time, cpu, name, tid, match):
 
 def migrate(time, match):
     t = threads[int(match[2])]
-    if t.periods and t.periods[-1][1] in ('preempted', 'woken'):
+    if t.periods and t.periods[-1][1] in RUNNABLE:
+        what = t.periods[-1][1]
         t.periods[-1][2] = int(match[4])
-        t.periods.append([time, t.periods[-1][1], int(match[5]), None, t.priority])
+        t.periods.append([time, 'woken' if what == 'woken' else 'moved', int(match[5]), None, t.priority])
 
 
 def read(path):
@@ -178,10 +186,11 @@ def queue(chain, begin, end, period, put):
         low = max(since, begin)
         if low < end:
             if not tid:
-                put(chain, low, end, 'throttled' if what == 'preempted' else 'waiting for an idle CPU', '')
+                throttled = what == 'preempted' or (what == 'moved' and since == period[0])
+                put(chain, low, end, 'throttled' if throttled else 'waiting for an idle CPU', '')
             else:
-                waits = priority_at(chain[-2], end) if len(chain) > 1 else None
-                inverted = None not in (waits, priority) and waits < turn < priority
+                waits = [priority_at(x, end) for x in chain[:-1]]
+                inverted = priority is not None and any(x is not None and x < turn < priority for x in waits)
                 put(chain, low, end, 'priority inversion' if inverted else 'waiting for a CPU', name_of(tid))
         end = low
         if end <= begin:
