@@ -18,6 +18,8 @@ setup_file() {
 	python3 "$ROOT/t/tools/random_runs.py" 1 old 5
 	python3 "$ROOT/t/tools/random_runs.py" 1 new 6 plan=1.25
 	tables old/*.json new/*.json
+	mkdir same
+	cp old/*.trs same
 }
 
 setup() {
@@ -62,9 +64,14 @@ model() {
 		assert_line --index "$i" --regexp '^[0-9.]+ us +~ .* us|ms +~ [^a-z]*  [a-z]+$'
 	done
 	assert_line --index 10 '~ no significant change (p >= 0.05, 5 and 6 runs)'
-	run -0 trstat --diff -c p50 -n 1 old/0{1,2}.trs old/03.trs old/04.trs -- old/0{1,2,3,4}.trs
+	run -0 trstat --diff -c p50 -n 1 old/0{1,2}.trs old/03.trs old/04.trs -- same/0{1,2,3,4}.trs
 	assert_line --index 1 --regexp '^[0-9.]+ us +~ \+0\.0 % \+-[0-9.]+ % +1 +[a-z]+$'
 	assert_line --index 2 'no significant change in 9 groups (p >= 0.05, 4 and 4 runs)'
+	# without a verdict: in the order of the larger mean
+	trstat -q --diff -t csv -c total 'old/*.trs' -- 'new/*.trs' >order.csv
+	run -0 awk -F, 'NR > 1 && !$NF { print ($2 > $3 ? $2 : $3) + 0 }' order.csv
+	assert_equal "$(sort -rn <<<"$output")" "$output"
+	[ "${#lines[@]}" -gt 5 ]
 	# of the same runs nothing changes, whatever is chosen
 	run -0 trstat --diff -c p50 -s +p50_p,name -n 1 -t csv 'old/*.trs' -- 'new/*.trs'
 	assert_line --index 1 --regexp '^plan,.*,slower$'
@@ -116,7 +123,7 @@ model() {
 	X
 	run -0 trstat -q --diff -c p50 --threshold 40% --fail-if slower 'old/*.trs' -- 'new/*.trs'
 	run -3 trstat -q --diff -c p50 --threshold 10% --fail-if faster 'new/*.trs' -- 'old/*.trs'
-	run -0 trstat -q --diff -c p50 --fail-if 'p50_p < 0.05' 'old/*.trs' -- 'old/*.trs'
+	run -0 trstat -q --diff -c p50 --fail-if 'p50_p < 0.05' 'old/*.trs' -- 'same/*.trs'
 	run -2 --separate-stderr trstat --diff --fail-if 'p50_q < 1' 'old/*.trs' -- 'new/*.trs'
 	[[ $stderr == *"columns such as total, total_a and total_change, those with _low, _high, _effect and _p and verdict"* ]]
 }
@@ -180,17 +187,37 @@ model() {
 	refuse "'--' is between" old/01.trs old/02.trs new/01.trs
 	refuse "takes two streams or summaries, not 2" old/01.trs old/02.trs --
 	refuse 'old/01.trs: a run is given twice' old/01.trs 'old/0*.trs' -- new/01.trs
+	# the same file, by any name, on any side
+	refuse 'old/05.trs: a run is given twice' 'old/*.trs' -- new/01.trs old/05.trs
+	ln -s ../old/03.trs new/last.trs
+	refuse 'new/last.trs: a run is given twice, also as old/03.trs' 'old/*.trs' -- 'new/*.trs'
+	rm new/last.trs
+	refuse '-: a run is given twice, also as old/02.trs' old/0{1,2}.trs -- - new/02.trs <old/02.trs
+	run -0 trstat -q --diff -c count old/01.trs -- old/01.trs
 	refuse 'older/*.trs: no file has such a name' 'older/*.trs' -- 'new/*.trs'
 	refuse '-n: no such file; options come before the --' 'old/*.trs' -- 'new/*.trs' -n 3
 	refuse '-t svg draws two traces, not 11' -t svg 'old/*.trs' -- 'new/*.trs'
 	trstat --partial --hist -o hist.sum old/01.trs
-	refuse '--diff cannot compare the summary of a view' hist.sum old/02.part -- 'new/*.part'
+	refuse 'trstat: hist.sum: --diff cannot compare the summary of a view' hist.sum old/02.part -- 'new/*.part'
+	refuse 'trstat: hist.sum: --diff cannot compare the summary of a view' old/02.part -- new/01.part hist.sum
 	trstat --partial -g tid -o tid.sum old/01.trs
 	refuse "tid.sum: has the keys 'tid', and not 'name' as new/01.part: use -g" 'new/*.part' -- old/01.part tid.sum
-	trdecode "$DATA/apitrace/v6.trace" >ticks.trs
-	refuse 'the clocks differ: ticks and ns' 'new/*.trs' -- old/01.trs ticks.trs
+	# which file is the first does not decide the keys or the columns
+	refuse "old/02.trs: has the keys 'name', and not 'tid' as tid.sum: use -g" tid.sum old/02.trs -- 'new/*.trs'
+	refuse "tid.sum: has the keys 'tid', and not 'name' as old/02.trs: use -g" old/02.trs tid.sum -- 'new/*.trs'
+	refuse "new/01.trs: has the columns 'total,count,p50,p99', and not 'total,count,p50,p99,avg' as old/01.part: use -c" \
+		'old/*.part' -- 'new/*.trs'
+	run -0 trstat --diff -t csv -c count -g tid tid.sum old/02.trs -- 'new/*.trs'
+	assert_line --index 1 --regexp '^1,'
+	trdecode "$DATA/apitrace/v6.trace" | tee ticks.trs >ticks2.trs
+	refuse 'trstat: ticks.trs: the clock counts ticks, and not ns as that of new/01.trs: they cannot be compared' \
+		'new/*.trs' -- old/01.trs ticks.trs
+	refuse 'trstat: old/01.trs: the clock counts ns, and not ticks as that of ticks.trs' ticks.trs ticks2.trs -- old/01.trs
 	trdecode -q "$DATA/uftrace/fib" | tee fib1.trs fib2.trs >fib3.trs
 	refuse "no event has a field 'nosuch'" -c 'sum(nosuch)' fib1.trs fib2.trs -- fib3.trs
+	# a field that no event of many runs has is one line
+	run -0 --separate-stderr trstat --diff -g nosuch 'old/*.trs' -- 'new/*.trs'
+	assert_equal "$stderr" "trstat: old/01.trs: no event has a field 'nosuch'; trdecode --list names the fields"
 	head -c 300 new/01.trs >cut.trs
 	run -1 --separate-stderr trstat -q --diff -c count 'old/*.trs' -- cut.trs new/02.trs
 	[[ $stderr == *cut.trs* ]]

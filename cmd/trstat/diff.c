@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cmd/trstat/run.h"
@@ -267,9 +268,9 @@ static double run_size_of(const struct diff_row *r)
 	const struct run_change *c = &r->change[0];
 	double change = fabs(c->mean_b - c->mean_a);
 
-	return r->verdict == DIFF_SAME ? fmax(fabs(c->mean_a), fabs(c->mean_b))
-	       : isnan(change)	       ? 0
-				       : change;
+	if (r->verdict == DIFF_SAME)
+		change = fmax(fabs(c->mean_a), fabs(c->mean_b));
+	return isnan(change) ? 0 : change;
 }
 
 static int compare_runs(const void *x, const void *y, void *ctx)
@@ -1653,31 +1654,11 @@ static void diff_warn_few(const struct diff_alarms *all)
 		warn_few(all, "");
 }
 
-/* Warn of functions without names in a file, unlike those of another one. */
-static void warn_nameless(const char *path, const char *other)
-{
-	warn(path, NO_OFFSET,
-	     "some functions have an address but no name, unlike those of %s: run trsym before "
-	     "this program",
-	     other);
-}
-
-/* Warn if only one side has functions without names, so that its groups are other ones. Returns
- * whether it has. paths: those of both sides. */
-static bool diff_warn_nameless(const struct diff *d, char **paths)
-{
-	bool a = statistics_nameless(d->a), b = statistics_nameless(d->b);
-
-	if (a == b)
-		return false;
-	warn_nameless(paths[b], paths[a]);
-	return true;
-}
-
 /* --- diff run --- */
 
 /* One of the two inputs, or of the runs. */
 struct diff_input {
+	char *path;
 	struct stage stage;
 	struct stat_settings settings;
 	struct query query;
@@ -1763,7 +1744,7 @@ static int diff_read_stream(struct diff_input *s, struct block *b)
 			return stage_no_memory(stage);
 		if (query_check_clocks(&s->query, &st->clocks, false, &e) ||
 		    statistics_check_busy(st, &e) || check_samples(s, &e))
-			return stage_fail(stage, &e);
+			return stage_fail(stage, error_in_file(&e, s->path));
 	} while (stage_next(stage, b));
 	if (stage->status == STATUS_FAILED)
 		return -1;
@@ -1778,6 +1759,7 @@ static int read_summary(struct diff_input *s, struct block *b)
 			    .sm = &sm,
 			    .settings = &s->settings,
 			    .first = b,
+			    .file = s->path,
 			    .histograms = !s->many};
 	struct error e;
 	int bad = summary_merge_run(&m);
@@ -1787,7 +1769,7 @@ static int read_summary(struct diff_input *s, struct block *b)
 		return -1;
 	if (s->settings.view == VIEW_TABLE && !s->settings.interval)
 		return 0;
-	error_set(&e, NULL, NO_OFFSET, "--diff cannot compare the summary of a view");
+	error_set(&e, s->path, NO_OFFSET, "--diff cannot compare the summary of a view");
 	return stage_fail(&s->stage, &e);
 }
 
@@ -1835,21 +1817,22 @@ static void diff_list_names(const struct query *q, bool keys, char *out, size_t 
 }
 
 /* Warn of samples of two types, whose weights are compared. */
-static void check_types(const struct diff_input *a, const struct diff_input *b, char **paths)
+static void check_types(const struct diff_input *a, const struct diff_input *b)
 {
 	const struct sample_counts *s = &a->statistics.samples, *t = &b->statistics.samples;
 
 	if (s->type && t->type && !s->typed && strcmp(s->type, t->type) != 0 &&
 	    !a->stage.options->quiet)
-		warn(paths[1], NO_OFFSET, "the samples are of '%s', and in %s of '%s'", t->type,
-		     paths[0], s->type);
+		warn(b->path, NO_OFFSET, "the samples are of '%s', and in %s of '%s'", t->type,
+		     a->path, s->type);
 }
 
 /* Check that both have the same keys, columns and unit of time. */
-static int compare_sides(const struct diff_input *a, const struct diff_input *b, char **paths,
-			 struct error *e)
+static int compare_sides(const struct diff_input *a, const struct diff_input *b, struct error *e)
 {
+	static const char *const of[] = {"times", "weights"}, *const clock[] = {"ns", "ticks"};
 	const struct statistics *s = &a->statistics, *t = &b->statistics;
+	bool weights = b->query.columns.weights;
 	char one[300], other[300];
 
 	for (int keys = 1; keys >= 0; keys--) {
@@ -1857,18 +1840,22 @@ static int compare_sides(const struct diff_input *a, const struct diff_input *b,
 			continue;
 		diff_list_names(&a->query, keys, one, sizeof(one));
 		diff_list_names(&b->query, keys, other, sizeof(other));
-		return error_set(e, paths[1], NO_OFFSET,
+		return error_set(e, b->path, NO_OFFSET,
 				 "has the %s '%s', and not '%s' as %s: use -%c",
-				 keys ? "keys" : "columns", other, one, paths[0], keys ? 'g' : 'c');
+				 keys ? "keys" : "columns", other, one, a->path, keys ? 'g' : 'c');
 	}
 	if (!s->groups.count || !t->groups.count)
 		return 0;
-	check_types(a, b, paths);
-	if (a->query.columns.weights != b->query.columns.weights && !s->samples.typed)
-		return error_set(e, NULL, NO_OFFSET,
-				 "times and weights of samples cannot be compared");
+	check_types(a, b);
+	if (a->query.columns.weights != weights && !s->samples.typed)
+		return error_set(e, b->path, NO_OFFSET,
+				 "has %s, and not %s of samples as %s: they cannot be compared",
+				 of[weights], of[!weights], a->path);
 	if (s->ticks != t->ticks && !a->query.columns.weights && !a->query.columns.ns)
-		return error_set(e, NULL, NO_OFFSET, "the clocks differ: ticks and ns");
+		return error_set(e, b->path, NO_OFFSET,
+				 "the clock counts %s, and not %s as that of %s: they cannot be "
+				 "compared",
+				 clock[t->ticks], clock[s->ticks], a->path);
 	return 0;
 }
 
@@ -1893,52 +1880,77 @@ static int print_diff(struct stage *stage, const struct diff_input *a, struct di
 }
 
 /* Report that a stream does not declare the events of the pair, so that it has no groups. */
-static bool lacks_pair(const struct diff_input *s, const char *path)
+static bool lacks_pair(const struct diff_input *s)
 {
 	const struct pair *p = s->statistics.pair;
 	char *lacks = p && !p->pairs ? pair_lacks(p->dictionary, p) : NULL;
 
 	if (lacks)
-		warn(path, NO_OFFSET, "no pair of %s: the trace has %s",
+		warn(s->path, NO_OFFSET, "no pair of %s: the trace has %s",
 		     p->preset ? p->preset->name : p->text, lacks);
 	free(lacks);
 	return lacks != NULL;
 }
 
-static void fail_if_differs(struct diff_input *a, const struct diff_input *b,
-			    struct diff_alarms *alarms, char **paths)
+/* Test the conditions of --fail-if. undecided: no row can decide them, as was reported. nameless,
+ * named: inputs with and without functions that trsym could name; NULL: none. */
+static void fail_if_differs(struct diff_input *a, struct diff_alarms *alarms, bool undecided,
+			    const char *nameless, const char *named)
 {
-	struct stage *stage = &a->stage;
-	bool undecided = false, quiet = stage->options->quiet;
 	struct error reported = {.what = ""};
+	struct stage *stage = &a->stage;
+	bool quiet = stage->options->quiet;
 
 	if (stage->status == STATUS_FAILED)
 		return;
-	if (alarms->count && !a->settings.empty_ok && stage->status != STATUS_DAMAGED &&
-	    b->stage.status != STATUS_DAMAGED &&
-	    lacks_pair(a, paths[0]) + lacks_pair(b, paths[1]) > 0) { /* both are reported */
-		stage_fail(stage, &reported);
-		return;
-	}
-	if (diff_alarms_judge(alarms, &undecided))
+	if (!undecided && diff_alarms_judge(alarms, &undecided))
 		stage->status = status_worse(stage->status, STATUS_CONDITION);
 	if (!quiet)
 		diff_warn_few(alarms);
-	if (alarms->count || !quiet)
-		undecided |= diff_warn_nameless(alarms->diff, paths);
+	if (nameless && named && (alarms->count || !quiet)) {
+		warn(nameless, NO_OFFSET,
+		     "some functions have an address but no name, unlike those of %s: run trsym "
+		     "before this program",
+		     named);
+		undecided = true;
+	}
 	if (undecided && alarms->count && !a->settings.empty_ok && stage->status != STATUS_DAMAGED)
 		stage_fail(stage, &reported);
 }
 
-/* Refuse fields that no event of either has. A summary's were checked when it was written. */
-static int check_fields(struct diff_input *a, struct diff_input *b, char **paths, struct error *e)
+static void fail_if_traces_differ(struct diff_input *a, const struct diff_input *b,
+				  struct diff_alarms *alarms)
 {
-	struct error ea, eb;
-	bool bad = !a->stage.in.summaries &&
-		   query_check_names_of(&a->stage, paths[0], &a->query, NULL, &ea),
-	     bad_too = !b->stage.in.summaries &&
-		       query_check_names_of(&b->stage, paths[1], &b->query, NULL, &eb);
+	bool in_a = statistics_nameless(&a->statistics), in_b = statistics_nameless(&b->statistics),
+	     whole = a->stage.status == STATUS_OK && b->stage.status == STATUS_OK,
+	     /* both are reported */
+		lacks = alarms->count && !a->settings.empty_ok && whole &&
+			lacks_pair(a) + lacks_pair(b) > 0;
 
+	fail_if_differs(a, alarms, lacks,
+			in_b   ? b->path
+			: in_a ? a->path
+			       : NULL,
+			!in_a	? a->path
+			: !in_b ? b->path
+				: NULL);
+}
+
+/* Test whether no event of a stream has some field. warned: the warnings so far. */
+static bool diff_check_names(struct diff_input *s, struct intern *warned, struct error *e)
+{
+	return !s->stage.in.summaries &&
+	       query_check_names_of(&s->stage, s->path, &s->query, NULL, warned, e);
+}
+
+/* Refuse fields that no event of either has. A summary's were checked when it was written. */
+static int check_fields(struct diff_input *a, struct diff_input *b, struct error *e)
+{
+	struct intern warned = {0};
+	struct error ea, eb;
+	bool bad = diff_check_names(a, &warned, &ea), bad_too = diff_check_names(b, &warned, &eb);
+
+	intern_free(&warned);
 	*e = bad ? ea : eb;
 	if (bad && bad_too)
 		return -1;
@@ -1948,19 +1960,15 @@ static int check_fields(struct diff_input *a, struct diff_input *b, char **paths
 }
 
 /* Get the title of a picture: --title, or the names of both files. */
-static const char *title_of(const struct diff_options *o, char **paths, char *out, size_t size)
+static const char *title_of(const struct diff_options *o, char *a, char *b, char *out, size_t size)
 {
-	const char *a = strrchr(paths[0], '/'), *b = strrchr(paths[1], '/');
-
 	if (o->title)
 		return o->title;
-	snprintf(out, size, "%.200s, compared with %.200s", b ? b + 1 : paths[1],
-		 a ? a + 1 : paths[0]);
+	snprintf(out, size, "%.200s, compared with %.200s", basename(b), basename(a));
 	return out;
 }
 
-static void make_diff(struct diff_input *a, struct diff_input *b, char **paths,
-		      const struct diff_options *o)
+static void make_diff(struct diff_input *a, struct diff_input *b, const struct diff_options *o)
 {
 	struct stage *stage = &a->stage;
 	struct diff_alarms alarms = {0};
@@ -1968,7 +1976,7 @@ static void make_diff(struct diff_input *a, struct diff_input *b, char **paths,
 	struct error e;
 	char title[512];
 
-	if (compare_sides(a, b, paths, &e) || check_fields(a, b, paths, &e))
+	if (compare_sides(a, b, &e) || check_fields(a, b, &e))
 		stage_fail(stage, &e);
 	else if (diff_make(&d, &a->statistics, &b->statistics, o))
 		stage_no_memory(stage);
@@ -1976,8 +1984,8 @@ static void make_diff(struct diff_input *a, struct diff_input *b, char **paths,
 		stage_fail(stage, &e);
 	else if (diff_alarms_parse(&alarms, &d, o, &e))
 		stage_fail(stage, &e);
-	else if (!print_diff(stage, a, &d, title_of(o, paths, title, sizeof title)))
-		fail_if_differs(a, b, &alarms, paths);
+	else if (!print_diff(stage, a, &d, title_of(o, a->path, b->path, title, sizeof title)))
+		fail_if_traces_differ(a, b, &alarms);
 	diff_alarms_free(&alarms);
 	diff_free(&d);
 }
@@ -1995,17 +2003,18 @@ static void follow_side(struct diff_input *b, const struct diff_input *a)
 		b->settings.pair = a->settings.pair;
 }
 
-static void remark_side(const struct diff_input *s, const char *path)
+static void remark_side(const struct diff_input *s)
 {
 	if (s->stage.options->quiet)
 		return;
-	warn_count(path, s->stage.lost, "{event was|events were} lost by the recorder");
+	warn_count(s->path, s->stage.lost, "{event was|events were} lost by the recorder");
 	if (s->stage.lost_more)
-		warn(path, NO_OFFSET, LOST_MORE " were lost by the recorder");
+		warn(s->path, NO_OFFSET, LOST_MORE " were lost by the recorder");
 }
 
-static void diff_begin_side(struct diff_input *side, const struct stat_settings *s)
+static void diff_begin_side(struct diff_input *side, const struct stat_settings *s, char *path)
 {
+	side->path = path;
 	side->settings = *s;
 	side->settings.otherwise = s->format == TABLE_SVG ? "self" : DIFF_COLUMNS;
 	if (s->format == TABLE_SVG)
@@ -2035,21 +2044,21 @@ static int run_traces(const struct stat_settings *s, const struct diff_options *
 		warn(NULL, NO_OFFSET, "out of memory");
 		return STATUS_FAILED;
 	}
-	diff_begin_side(a, s);
-	diff_begin_side(b, s);
-	if (!stage_open(&a->stage, paths, 1, options) &&
+	diff_begin_side(a, s, paths[0]);
+	diff_begin_side(b, s, paths[1]);
+	if (!stage_open(&a->stage, &a->path, 1, options) &&
 	    !stage_print_to(&a->stage, options->output, OUTPUT_TEXT) &&
-	    !stage_open(&b->stage, paths + 1, 1, options)) {
+	    !stage_open(&b->stage, &b->path, 1, options)) {
 		b->stage.in.output = &a->stage.output;
 		a->stage.alarm = o->fail_if || o->conditions;
 		if (!read_side(a)) {
 			follow_side(b, a);
 			b->first = a;
 			if (!read_side(b))
-				make_diff(a, b, paths, o);
+				make_diff(a, b, o);
 		}
-		remark_side(a, paths[0]);
-		remark_side(b, paths[1]);
+		remark_side(a);
+		remark_side(b);
 		if (s->strict &&
 		    (a->stage.lost || b->stage.lost || a->stage.lost_more || b->stage.lost_more))
 			a->stage.status = status_worse(a->stage.status, STATUS_DAMAGED);
@@ -2064,10 +2073,10 @@ static int run_traces(const struct stat_settings *s, const struct diff_options *
 
 /* --- many runs: their files --- */
 
-/* Files of one side. */
+/* Files of both sides, those of A first. */
 struct run_files {
 	char **path;
-	size_t count, capacity;
+	size_t count, capacity, a; /* a: number of those of A */
 };
 
 /* --diff of many runs, while they are read. */
@@ -2082,15 +2091,13 @@ struct many_runs {
 	/* runs with and without functions that trsym could name; NULL: none */
 	char *nameless, *named;
 	bool lacks_pair;
+	struct intern warned; /* warnings of fields, each of which is printed once */
 };
 
 static int diff_add_file(struct run_files *f, const char *path, struct error *e)
 {
-	for (size_t i = 0; i < f->count; i++)
-		if (!strcmp(f->path[i], path))
-			return error_set(e, path, NO_OFFSET, "a run is given twice");
-	if (f->count == RUNS_MOST / 2)
-		return error_set(e, path, NO_OFFSET, "more than %d runs", RUNS_MOST / 2);
+	if (f->count == RUNS_MOST)
+		return error_set(e, path, NO_OFFSET, "more than %d runs", RUNS_MOST);
 	if (ARRAY_GROW(f->path, f->capacity, f->count))
 		return error_no_memory(e);
 	f->path[f->count] = strdup(path);
@@ -2126,31 +2133,70 @@ static int add_operand(struct run_files *f, const char *operand, bool after, str
 	return bad;
 }
 
+/* A file of a run. */
+struct run_file {
+	dev_t device;
+	ino_t inode; /* 0: there is no such file, as opening it reports */
+	const char *path;
+};
+
+static int by_file(const void *x, const void *y)
+{
+	const struct run_file *a = x, *b = y;
+
+	if (a->device != b->device)
+		return a->device < b->device ? -1 : 1;
+	return (a->inode > b->inode) - (a->inode < b->inode);
+}
+
+/* Refuse many runs of which two are the same file, whatever its names are. */
+static int check_files(const struct run_files *f, struct error *e)
+{
+	struct run_file *file = calloc(f->count, sizeof(*file));
+	int bad = file ? 0 : error_no_memory(e);
+
+	for (size_t i = 0; !bad && i < f->count; i++) {
+		const char *path = f->path[i];
+		struct stat s;
+
+		if (!(strcmp(path, "-") ? stat(path, &s) : fstat(STDIN_FILENO, &s)))
+			file[i] = (struct run_file){s.st_dev, s.st_ino, path};
+	}
+	if (!bad)
+		qsort(file, f->count, sizeof(*file), by_file);
+	for (size_t i = 1; !bad && i < f->count; i++)
+		if (file[i].inode && !by_file(&file[i - 1], &file[i]))
+			bad = error_set(e, file[i].path, NO_OFFSET, "a run is given twice%s%.300s",
+					strcmp(file[i - 1].path, file[i].path) ? ", also as " : "",
+					strcmp(file[i - 1].path, file[i].path) ? file[i - 1].path
+									       : "");
+	free(file);
+	return bad;
+}
+
 /* Take the next run, whose input is read; a: the first one. Returns -1 with e filled. */
 static int diff_take_run(struct many_runs *m, struct diff_input *run, struct diff_input *a,
 			 struct error *e)
 {
-	char *paths[] = {m->path[0], m->path[m->runs.at]};
 	const struct statistics *st = &run->statistics;
 
-	if (run != a && compare_sides(a, run, paths, e))
+	if (run != a && compare_sides(a, run, e))
 		return -1;
 	m->streams += !run->stage.in.summaries;
-	if (!run->stage.in.summaries &&
-	    query_check_names_of(&run->stage, paths[1], &run->query, NULL, e)) {
+	if (diff_check_names(run, &m->warned, e)) {
 		m->fields = *e;
 		m->fieldless++;
 	}
 	if (m->options->fail_if || m->options->conditions)
-		m->lacks_pair = m->lacks_pair || lacks_pair(run, paths[1]);
+		m->lacks_pair = m->lacks_pair || lacks_pair(run);
 	if (statistics_nameless(st))
-		m->nameless = paths[1];
+		m->nameless = run->path;
 	else if (st->groups.count)
-		m->named = paths[1];
+		m->named = run->path;
 	if (!st->groups.count && !run->stage.options->quiet)
-		warn(paths[1], NO_OFFSET, "this run has no group: its sums are 0");
-	remark_side(run, paths[1]);
-	return runs_take(&m->diff, st, paths[1]) ? error_no_memory(e) : 0;
+		warn(run->path, NO_OFFSET, "this run has no group: its sums are 0");
+	remark_side(run);
+	return runs_take(&m->diff, st, run->path) ? error_no_memory(e) : 0;
 }
 
 /* Read all runs but the first one. Returns -1 when the first one's stage has failed. */
@@ -2161,12 +2207,12 @@ static int read_runs(struct many_runs *m, struct diff_input *a, const struct sta
 	int bad = !run ? stage_no_memory(&a->stage) : 0;
 
 	while (!bad && m->runs.at < m->runs.a + m->runs.b) {
-		char **path = &m->path[m->runs.at];
-
 		*run = (struct diff_input){.first = a, .many = true};
-		diff_begin_side(run, s);
-		follow_side(run, a);
-		if (stage_open(&run->stage, path, 1, a->stage.options))
+		diff_begin_side(run, s, m->path[m->runs.at]);
+		/* whether a file is the first one decides nothing but the key type */
+		if (a->query.typed_keys)
+			run->settings.keys = a->query.typed_keys;
+		if (stage_open(&run->stage, &run->path, 1, a->stage.options))
 			bad = -1;
 		run->stage.in.output = &a->stage.output;
 		bad = bad || read_side(run);
@@ -2192,28 +2238,6 @@ static void remark_runs(const struct many_runs *m)
 		     (double)runs->most / (double)runs->least, runs->shortest);
 }
 
-/* Test the conditions of --fail-if. */
-static void fail_if_runs_differ(struct many_runs *m, struct diff_input *a,
-				struct diff_alarms *alarms)
-{
-	struct error reported = {.what = ""};
-	struct stage *stage = &a->stage;
-	bool quiet = stage->options->quiet, undecided = m->lacks_pair;
-
-	if (stage->status == STATUS_FAILED)
-		return;
-	if (!undecided && diff_alarms_judge(alarms, &undecided))
-		stage->status = status_worse(stage->status, STATUS_CONDITION);
-	if (!quiet)
-		diff_warn_few(alarms);
-	if (m->nameless && m->named && (alarms->count || !quiet)) {
-		warn_nameless(m->nameless, m->named);
-		undecided = true;
-	}
-	if (undecided && alarms->count && !a->settings.empty_ok && stage->status != STATUS_DAMAGED)
-		stage_fail(stage, &reported);
-}
-
 static void compare_many(struct many_runs *m, struct diff_input *a)
 {
 	struct diff *d = &m->diff;
@@ -2228,7 +2252,7 @@ static void compare_many(struct many_runs *m, struct diff_input *a)
 		 diff_alarms_parse(&alarms, d, m->options, &e))
 		stage_fail(&a->stage, &e);
 	else if (!print_diff(&a->stage, a, d, ""))
-		fail_if_runs_differ(m, a, &alarms);
+		fail_if_differs(a, &alarms, m->lacks_pair, m->nameless, m->named);
 	diff_alarms_free(&alarms);
 }
 
@@ -2245,8 +2269,8 @@ static int run_many(struct many_runs *m, const struct stat_settings *s,
 		return STATUS_FAILED;
 	}
 	a->many = true;
-	diff_begin_side(a, s);
-	if (!stage_open(&a->stage, m->path, 1, options) &&
+	diff_begin_side(a, s, m->path[0]);
+	if (!stage_open(&a->stage, &a->path, 1, options) &&
 	    !stage_print_to(&a->stage, options->output, OUTPUT_TEXT)) {
 		a->stage.alarm = m->options->fail_if || m->options->conditions;
 		if (!read_side(a)) {
@@ -2258,6 +2282,7 @@ static int run_many(struct many_runs *m, const struct stat_settings *s,
 			if (!options->quiet)
 				remark_runs(m);
 			diff_free(&m->diff);
+			intern_free(&m->warned);
 		}
 		if (s->strict && (a->stage.lost || a->stage.lost_more))
 			a->stage.status = status_worse(a->stage.status, STATUS_DAMAGED);
@@ -2267,52 +2292,45 @@ static int run_many(struct many_runs *m, const struct stat_settings *s,
 	return status;
 }
 
-/* Run --diff for the files of both sides, those of A first. Returns the exit status. */
+/* Run --diff for the files of both sides. Returns the exit status. */
 static int diff_run_sides(const struct stat_settings *s, const struct diff_options *o,
-			  const struct run_files *a, const struct run_files *b,
-			  const struct common_options *options)
+			  const struct run_files *f, const struct common_options *options)
 {
 	struct diff_options with = *o;
-	struct many_runs m = {.options = &with, .runs = {.a = a->count, .b = b->count}};
-	char **path = calloc(a->count + b->count, sizeof(*path));
-	int status = STATUS_FAILED;
+	struct many_runs m = {
+		.options = &with, .path = f->path, .runs = {.a = f->a, .b = f->count - f->a}};
+	struct error e;
 
-	if (!path) {
-		warn(NULL, NO_OFFSET, "out of memory");
-		return status;
-	}
-	memcpy(path, a->path, a->count * sizeof(*path));
-	memcpy(path + a->count, b->path, b->count * sizeof(*path));
-	m.path = path;
-	if (a->count == 1 && b->count == 1) {
-		status = run_traces(s, o, path, options);
-	} else if (s->format == TABLE_SVG) {
-		warn(NULL, NO_OFFSET, "-t svg draws two traces, not %zu", a->count + b->count);
-	} else {
+	if (f->a == 1 && f->count == 2)
+		return run_traces(s, o, f->path, options);
+	if (s->format == TABLE_SVG)
+		error_set(&e, NULL, NO_OFFSET, "-t svg draws two traces, not %zu", f->count);
+	else if (!check_files(f, &e)) {
 		with.alpha = o->alpha > 0 ? o->alpha : RUNS_ALPHA;
-		status = run_many(&m, s, options);
+		return run_many(&m, s, options);
 	}
-	free(path);
-	return status;
+	error_print(&e);
+	return STATUS_FAILED;
 }
 
 int diff_run(const struct stat_settings *s, const struct diff_options *o, char **paths,
 	     const struct common_options *options)
 {
 	int olds = o->news < 0 ? 1 : o->operands - o->news, bad = 0, status = STATUS_FAILED;
-	struct run_files side[2] = {0};
+	struct run_files files = {0};
 	struct error e;
 
-	for (int i = 0; !bad && i < o->operands; i++)
-		bad = add_operand(&side[i >= olds], paths[i], o->news > 0 && i >= olds, &e);
+	for (int i = 0; !bad && i < o->operands; i++) {
+		bad = add_operand(&files, paths[i], o->news > 0 && i >= olds, &e);
+		if (i < olds)
+			files.a = files.count;
+	}
 	if (bad)
 		error_print(&e);
 	else
-		status = diff_run_sides(s, o, &side[0], &side[1], options);
-	for (int i = 0; i < 2; i++) {
-		for (size_t k = 0; k < side[i].count; k++)
-			free(side[i].path[k]);
-		free(side[i].path);
-	}
+		status = diff_run_sides(s, o, &files, options);
+	for (size_t i = 0; i < files.count; i++)
+		free(files.path[i]);
+	free(files.path);
 	return status;
 }

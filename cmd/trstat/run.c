@@ -753,15 +753,14 @@ static int check_alarm(struct declared *check, struct alarm_column *c, const str
 }
 
 int query_check_names_of(struct stage *stage, const char *file, const struct query *q,
-			 struct alarms *alarms, struct error *e)
+			 struct alarms *alarms, struct intern *warned, struct error *e)
 {
-	struct intern warned = {0};
 	struct declared check = {.dictionary = &stage->in.dictionary,
 				 .offer = keys_offer_names,
 				 .own = !q->settings->pair && flows_declared(&stage->in.dictionary)
 						? REQUEST_KEY
 						: NULL,
-				 .warned = &warned,
+				 .warned = warned,
 				 .file = file,
 				 .partial = stage->status != STATUS_OK,
 				 .quiet = stage->options->quiet};
@@ -780,7 +779,6 @@ int query_check_names_of(struct stage *stage, const char *file, const struct que
 	check.absent = NULL;
 	if (!bad && !absent.what[0])
 		bad = check_table(&check, q, e);
-	intern_free(&warned);
 	if (!bad && absent.what[0]) {
 		*e = absent;
 		return -1;
@@ -790,11 +788,15 @@ int query_check_names_of(struct stage *stage, const char *file, const struct que
 
 int query_check_names(struct stage *stage, const struct query *q, struct alarms *alarms)
 {
+	struct intern warned = {0};
 	struct error e;
+	int bad;
 
 	if (stage->status == STATUS_FAILED)
 		return -1;
-	return query_check_names_of(stage, NULL, q, alarms, &e) ? stage_fail(stage, &e) : 0;
+	bad = query_check_names_of(stage, NULL, q, alarms, &warned, &e);
+	intern_free(&warned);
+	return bad ? stage_fail(stage, &e) : 0;
 }
 
 /* --- the groups that conditions are tested on: the table's, or their own --- */

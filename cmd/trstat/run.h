@@ -192,9 +192,9 @@ int alarms_check_clocks(const struct alarms *a, const struct clocks *clocks, boo
  * nothing. Returns 0, or -1 after stage_fail. */
 int query_check_names(struct stage *stage, const struct query *q, struct alarms *alarms);
 /* The same for one input of several. file: its name for messages, or NULL; alarms may be NULL.
- * Returns 0, or -1 with e filled. */
+ * warned: the warnings so far, which are not printed again. Returns 0, or -1 with e filled. */
 int query_check_names_of(struct stage *stage, const char *file, const struct query *q,
-			 struct alarms *alarms, struct error *e);
+			 struct alarms *alarms, struct intern *warned, struct error *e);
 
 /* Run what the options ask for. With --merge q is made here. */
 void run_query(struct stage *stage, struct stat_settings *settings, struct query *q,

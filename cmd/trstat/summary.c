@@ -2149,15 +2149,15 @@ static void merge_miss(struct merging *m, uint64_t stream, uint32_t first, const
 	if (m->missing++ >= MESSAGES)
 		return;
 	if (!last)
-		warn(NULL, NO_OFFSET,
+		warn(m->file, NO_OFFSET,
 		     "the stream %016" PRIx64 " has no end: segment %" PRIu32
 		     " and all later ones are missing",
 		     stream, first);
 	else if (first == *last)
-		warn(NULL, NO_OFFSET, "segment %" PRIu32 " of the stream %016" PRIx64 " is missing",
-		     first, stream);
+		warn(m->file, NO_OFFSET,
+		     "segment %" PRIu32 " of the stream %016" PRIx64 " is missing", first, stream);
 	else
-		warn(NULL, NO_OFFSET,
+		warn(m->file, NO_OFFSET,
 		     "segments %" PRIu32 " to %" PRIu32 " of the stream %016" PRIx64 " are missing",
 		     first, *last, stream);
 }
@@ -2188,7 +2188,7 @@ static void look_for_all_holes(struct merging *m)
 	if (before && !before->ends)
 		merge_miss(m, before->stream_id, before->last + 1, NULL);
 	if (m->missing > MESSAGES)
-		warn_count(NULL, m->missing - MESSAGES, "more such {gap|gaps}");
+		warn_count(m->file, m->missing - MESSAGES, "more such {gap|gaps}");
 }
 
 static int to_table(struct merging *m)
@@ -2212,14 +2212,14 @@ static int merge_join(struct merging *m, struct summaries *ss)
 	if (ss->left_out)
 		stage->status = status_worse(stage->status, STATUS_DAMAGED);
 	if (!ss->whole) {
-		error_set(&e, NULL, NO_OFFSET, "no complete summary");
+		error_set(&e, m->file, NO_OFFSET, "no complete summary");
 		return stage_fail(stage, &e);
 	}
 	if (parts_sort(&m->sm->parts, &e) ||
 	    query_check_clocks(m->q, &s->clocks, s->columns->ns, &e))
-		return stage_fail(stage, &e);
+		return stage_fail(stage, error_in_file(&e, m->file));
 	if (m->again ? parts_join(&m->sm->parts, s) : to_table(m)) {
-		error_set(&e, NULL, NO_OFFSET,
+		error_set(&e, m->file, NO_OFFSET,
 			  "the summaries cannot be joined: out of memory, or their numbers are "
 			  "impossible");
 		return stage_fail(stage, &e);
@@ -2228,7 +2228,7 @@ static int merge_join(struct merging *m, struct summaries *ss)
 			       (m->alarms &&
 				(alarms_check_samples(m->alarms, m->q, s, &e) ||
 				 alarms_check_clocks(m->alarms, &s->clocks, s->columns->ns, &e)))
-		       ? stage_fail(stage, &e)
+		       ? stage_fail(stage, error_in_file(&e, m->file))
 		       : 0;
 }
 

@@ -152,6 +152,7 @@ struct merging {
 	struct stat_settings *settings; /* completed by those of the summaries */
 	struct alarms *alarms; /* conditions whose keys the summaries' groups must have, or NULL */
 	const struct block *first; /* a block that was read already, or NULL */
+	const char *file;	   /* the only input, for messages; NULL: there are several */
 	bool histograms;	   /* require histograms if the first summary has them */
 	bool again;		   /* the result is written as a summary, not as a table */
 	uint64_t missing;	   /* number of runs of segments that are missing, so far */

@@ -44,6 +44,13 @@ int error_set(struct error *e, const char *file, uint64_t offset, const char *fm
 	return -1;
 }
 
+struct error *error_in_file(struct error *e, const char *file)
+{
+	if (!e->file[0] && file)
+		snprintf(e->file, sizeof e->file, "%s", file);
+	return e;
+}
+
 int error_errno(struct error *e, const char *file, uint64_t offset, const char *fmt, ...)
 {
 	int saved = errno;

@@ -33,6 +33,9 @@ enum outcome {
 int error_set(struct error *e, const char *file, uint64_t offset, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 
+/* Name the file of an error that names none. Returns e. */
+struct error *error_in_file(struct error *e, const char *file);
+
 /* Fill e with "out of memory" and return -1. */
 int error_no_memory(struct error *e);
 
