@@ -126,6 +126,9 @@ same() {
 	trdecode -q -f strace futex -o futex.trs
 	run -0 trstat -q --pair lock -c count,total -t tsv futex.trs
 	assert_output $'lock_addr\tcount\ttotal\n0x10\t2\t13000\n0x20\t1\t7000'
+	# rows have no group
+	run -0 pipe 'trencode -q -t ndjson futex.trs | trdecode -q | trstat -q --pair lock -c count,total -t tsv'
+	assert_output $'lock_addr\tcount\ttotal\n0x10\t2\t13000\n0x20\t1\t7000'
 	run -0 trstat -q --cover lock -g tid -c busy -t tsv futex.trs
 	assert_output --regexp $'7\t10000' && assert_output --regexp $'8\t10000'
 	run -0 trstat --cover syscall futex.trs
@@ -230,6 +233,85 @@ END
 		run -2 trstat $wrong again.trs
 		assert_line --index 0 --regexp '^trstat: .* (goe?s?|has|of) '
 	done
+}
+
+@test "alloc: realloc that fails frees nothing, of 0 bytes all; open calls allocate nothing; rows have the same" {
+	cat >calls.txt <<'END'
+10 1000000000.001000 malloc(100) = 0x1000 <0.000010>
+10 1000000000.002000 malloc(50) = 0x2000 <0.000010>
+10 1000000000.004000 calloc(4, 8) = 0x3000 <0.000010>
+10 1000000000.005000 realloc(0x2000, 500) = 0x4000 <0.000010>
+10 1000000000.006000 realloc(0x3000, 0) = 0 <0.000010>
+10 1000000000.007000 malloc(77) = 0 <0.000010>
+10 1000000000.008000 realloc(0, 8) = 0x5000 <0.000010>
+10 1000000000.010000 realloc(0x4000, 600) = 0 <0.000010>
+10 1000000000.011000 realloc(0x1000, 200) = 0x1000 <0.000010>
+10 1000000000.012000 reallocarray(0x5000, 3, 10) = 0x7000 <0.000010>
+10 1000000000.012500 free(0x4000) = <void> <0.000010>
+10 1000000000.012600 foo(3 <unfinished ...>
+11 1000000000.013000 malloc(33 <unfinished ...>
+10 1000000000.014000 +++ exited (status 0) +++
+END
+	trdecode -q calls.txt -o calls.trs
+	# in use: 100 for 10 ms, 50 for 3, 32 for 1.99, 500 for 7.485 and 8 for 4 ms
+	trencode -q -t ndjson calls.trs -o calls.ndjson
+	trencode -q -t csv calls.trs -o calls.csv
+	for from in calls.txt calls.ndjson calls.csv; do
+		trdecode -q $from -o from.trs
+		run -0 trstat -q --pair alloc -g '' -c bytes,outstanding,left,count,total,min,max -t tsv from.trs
+		lines 'bytes outstanding left count total min max' '920 230 2 5 26480000 1990000 10000000'
+	done
+	# another thread has the address before the call that freed it returns
+	cat >race.txt <<'END'
+10 1000000000.001000 malloc(100) = 0x1000 <0.000010>
+10 1000000000.002000 realloc(0x1000, 500 <unfinished ...>
+10 1000000000.003000 <... realloc resumed>) = 0x2000 <0.001000>
+END
+	trdecode -q race.txt -o race.trs
+	run -0 trstat -q --pair alloc -g '' -c outstanding,count -t tsv race.trs
+	lines 'outstanding count' '500 1'
+	sed -i '2s/$/\n10 1000000000.002500 malloc(7) = 0x1000 <0.000010>/; s/^10\( .*re\)/11\1/' race.txt
+	trdecode -q race.txt -o race.trs
+	run -0 trstat -q --pair alloc -g '' -c outstanding,count -t tsv race.trs
+	lines 'outstanding count' '507 0'
+}
+
+@test "fs: calls with two paths or descriptors, and files that close_range closes" {
+	cat >range.txt <<'END'
+10 1000000000.001000 openat(AT_FDCWD, "/a", 0) = 3 <0.000010>
+10 1000000000.001100 openat(AT_FDCWD, "/b", 0) = 4 <0.000010>
+10 1000000000.001200 openat(AT_FDCWD, "/c", 0) = 5 <0.000010>
+10 1000000000.001300 sendfile(4, 5, NULL, 1) = 1 <0.000010>
+10 1000000000.001400 mmap(NULL, 100, PROT_READ, MAP_PRIVATE, 3, 0) = 0x7f000 <0.000010>
+10 1000000000.001500 mmap(NULL, 100, PROT_READ, MAP_PRIVATE|MAP_ANONYMOUS, -1, 0) = 0x7f000 <0.000010>
+10 1000000000.001600 close_range(3, 5, CLOSE_RANGE_CLOEXEC) = 0 <0.000010>
+10 1000000000.001700 close_range(3, 4, 0) = 0 <0.000010>
+10 1000000000.001800 read(3, "", 1) = -1 EBADF (Bad file descriptor) <0.000010>
+10 1000000000.001900 read(4, "", 1) = -1 EBADF (Bad file descriptor) <0.000010>
+10 1000000000.002000 read(5, "", 1) = 0 <0.000010>
+10 1000000000.002100 close_range(3, 4294967295, 0) = 0 <0.000010>
+10 1000000000.002200 read(5, "", 1) = -1 EBADF (Bad file descriptor) <0.000010>
+10 1000000000.002300 renameat2(AT_FDCWD, "/d", AT_FDCWD, "/e", 0) = 0 <0.000010>
+10 1000000000.002400 execve("/f", ["f"], 0x1) = 0 <0.000010>
+END
+	trdecode -q range.txt -o range.trs
+	run -0 trstat -q --pair fs -g path,name -s path,name -c count -t csv range.trs
+	assert_output 'path,name,count
+/a,mmap,1
+/a,openat,1
+/b,openat,1
+/c,openat,1
+/c,read,1
+/c,sendfile,1
+/d,renameat2,1
+/f,execve,1
+,close_range,3
+,read,3'
+	# descriptors that no program has, and many calls
+	awk 'BEGIN { print "10 1000.000000 openat(AT_FDCWD, \"/a\", 0) = 2147483646 <0.000001>"
+		for (i = 1; i <= 2000; i++) printf "10 1000.%06d close_range(0, 4294967295, 0) = 0 <0.000000>\n", i }' >long.txt
+	run -0 timeout 20 bash -c 'trdecode -q long.txt | trstat -q --pair fs -s count -c count -t csv'
+	assert_line ,2000
 }
 
 @test "a lock's repeated beginning is a part of the first wait; frames of every interface; page faults by their function" {

@@ -290,6 +290,11 @@ is() {
 	is '60000 20000 10000 30000 0 0 0 0 0'
 	marks "100 $on" "110 $enter" "120 $(off D)" "130 b-9 sched_stat_iowait: comm=a pid=7 delay=10000 [ns]" "150 $wake" "160 $on" "170 $leave"
 	is '60000 20000 10000 0 0 30000 0 0 0'
+	for to in ndjson csv perfetto; do
+		trencode -q -t $to x.trs | trdecode -q -o y.trs
+		run -0 trstat -q -c "total,$STATES" -t tsv --where 'name == "f"' y.trs
+		assert_line --index 1 $'f\t60000\t20000\t10000\t0\t0\t30000\t0\t0\t0'
+	done
 	marks "100 $on" "110 $enter" "120 $(off D)" "150 $wake" "160 $on" "170 $leave"
 	is '60000 20000 10000 0 30000 0 0 0 0'
 	marks "100 $on" "110 $enter" "120 $(off R)" "160 $on" "170 $leave"
@@ -332,6 +337,10 @@ is() {
 			io=$((value * 30000))
 			marks "100 $on" "110 $enter" "120 $(off D)" "130 b-9 sched_blocked_reason: pid=7 $field=$value caller=f+0x1/0x2" \
 				"150 $wake" "160 $on" "170 $leave"
+			is "60000 20000 10000 0 $((30000 - io)) $io 0 0 0"
+			# rows have the fields as arguments
+			trencode -q -t ndjson x.trs | trdecode -q >y.trs
+			mv y.trs x.trs
 			is "60000 20000 10000 0 $((30000 - io)) $io 0 0 0"
 		done
 	done

@@ -70,7 +70,7 @@ void pair_list_free(struct pair_list *l)
 static int pair_list_put_fields(struct pair_list *l, const struct event *e)
 {
 	struct buffer *b = &l->scratch;
-	const uint64_t *bytes = l->pair->call.data;
+	const struct pair_call *call = l->pair->call.data;
 	size_t at;
 
 	if (call_arguments(b, l->dictionary, e, false))
@@ -84,7 +84,8 @@ static int pair_list_put_fields(struct pair_list *l, const struct event *e)
 		return -1;
 	if (b->size == at + (at ? 6 : 4))
 		b->size = at;
-	return bytes && pair_is_memory(l->pair) ? buffer_printf(b, ", bytes=%" PRIu64, *bytes) : 0;
+	return call && pair_is_memory(l->pair) ? buffer_printf(b, ", bytes=%" PRIu64, call->bytes)
+					       : 0;
 }
 
 static int describe(struct pair_list *l, const struct event *e, struct pair_event *to)

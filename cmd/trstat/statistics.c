@@ -1630,7 +1630,7 @@ static void statistics_begin_calls(struct statistics *s)
 		call_stacks_follow(s->stacks, &s->calls);
 	s->calls.data_size =
 		follows_memory(s)
-			? PAIR_CALL_DATA
+			? sizeof(struct pair_call)
 			: (group_cells_at(s) + (notes_group(s) ? s->keys->count + 1 : 0)) *
 				  sizeof(struct key_cell);
 }
@@ -2824,8 +2824,8 @@ int statistics_close(struct statistics *s)
 	    (cover_end(s->pair) || statistics_add_covers(s) || cover_end_stream(s)))
 		return -1;
 	while (calls_finish(&s->calls, &call)) {
-		/* with the key type, times are those of leaves */
-		if (!s->keys->by_type && !call_is_unnamed(&call) &&
+		/* with the key type, times are those of leaves; calls of pairs do not count */
+		if (!s->pair && !s->keys->by_type && !call_is_unnamed(&call) &&
 		    statistics_add_call(s, &call, call.type ? call.type : none, NULL))
 			return -1;
 	}

@@ -276,14 +276,23 @@ static const struct pair_task woken_begun = {".pid|.tid|tid", NULL, ".comm|comm"
 
 /* System calls on files, of which each names a path or a file descriptor. */
 #define FILE_CALLS                                                                                 \
-	"{\"open\", \"openat\", \"openat2\", \"creat\", \"close\", \"dup\", \"dup2\", \"dup3\", "  \
+	"{\"open\", \"openat\", \"openat2\", \"creat\", \"close\", \"close_range\", \"dup\", "     \
+	"\"dup2\", \"dup3\", "                                                                     \
 	"\"fcntl\", "                                                                              \
 	"\"read\", \"pread64\", \"readv\", \"preadv\", \"preadv2\", \"write\", \"pwrite64\", "     \
 	"\"writev\", \"pwritev\", \"pwritev2\", \"lseek\", \"fsync\", \"fdatasync\", "             \
 	"\"ftruncate\", \"fallocate\", \"getdents64\", \"fstat\", \"newfstat\", \"newfstatat\", "  \
 	"\"stat\", \"newstat\", \"lstat\", \"newlstat\", \"statx\", \"access\", \"faccessat\", "   \
 	"\"faccessat2\", \"readlink\", \"readlinkat\", \"unlink\", \"unlinkat\", \"mkdir\", "      \
-	"\"mkdirat\", \"rmdir\", \"truncate\", \"chmod\", \"fchmod\", \"chown\", \"fchown\"}"
+	"\"mkdirat\", \"rmdir\", \"truncate\", \"chmod\", \"fchmod\", \"chown\", \"fchown\", "     \
+	"\"rename\", \"renameat\", \"renameat2\", \"link\", \"linkat\", \"symlink\", "             \
+	"\"symlinkat\", \"chdir\", \"fchdir\", \"execve\", \"execveat\", \"sendfile\", "           \
+	"\"sendfile64\", \"fchmodat\", \"fchownat\", \"lchown\", \"utimensat\", \"statfs\", "      \
+	"\"fstatfs\", \"flock\", \"fadvise64\"}"
+
+/* Without a file, mmap has the file descriptor -1. */
+#define FILE_ENTERS "kind == \"enter\" && (name in " FILE_CALLS " || name == \"mmap\" && fd >= 0)"
+#define FILE_LEAVES "kind == \"leave\" && (name in " FILE_CALLS " || name == \"mmap\")"
 
 /* Calls that show a frame. */
 #define PRESENT "class == \"frame\" || name == \"vkQueuePresentKHR\""
@@ -292,7 +301,8 @@ static const struct pair_task woken_begun = {".pid|.tid|tid", NULL, ".comm|comm"
  * 6 LOCK_PI, 9 WAIT_BITSET, 11 WAIT_REQUEUE_PI, 13 LOCK_PI2, with flags from 128 on. */
 #define WAITS " & 127) in {0, 6, 9, 11, 13}"
 
-#define STRACE_FUTEX "group == \"strace\" && name == \"futex\""
+/* strace's are calls whose operation is a text; rows of them have no group. */
+#define STRACE_FUTEX "name == \"futex\""
 
 #define LOCK_BEGINS                                                                                \
 	"type == \"contention_begin\" || "                                                         \
@@ -432,8 +442,7 @@ static const struct pair_preset presets[] = {
 	 .keys = "tid"},
 	/* a system call on a file */
 	{.name = "fs",
-	 .pair = "kind == \"enter\" && name in " FILE_CALLS " -> "
-		 "kind == \"leave\" && name in " FILE_CALLS " on tid == tid && name == name",
+	 .pair = FILE_ENTERS " -> " FILE_LEAVES " on tid == tid && name == name",
 	 .begin = "call of openat",
 	 .end = "call of openat",
 	 .keys = "path",
@@ -441,8 +450,10 @@ static const struct pair_preset presets[] = {
 	 .place = PLACE_THREAD},
 	/* memory of a program, from the return of the function that allocates it */
 	{.name = "alloc",
-	 .pair = "kind == \"leave\" && ret != 0 && name in {\"malloc\", \"calloc\", "
-		 "\"realloc\", \"reallocarray\", \"aligned_alloc\", \"memalign\", \"valloc\", "
+	 /* addresses of rows are texts */
+	 .pair = "kind == \"leave\" && (ret != 0 || ret =~ \"^0x0*[1-9a-f]\") && "
+		 "name in {\"malloc\", \"calloc\", \"realloc\", \"reallocarray\", "
+		 "\"aligned_alloc\", \"memalign\", \"valloc\", "
 		 "\"pvalloc\", \"operator new\", \"operator new[]\"} -> "
 		 "kind == \"enter\" && name in {\"free\", \"realloc\", \"reallocarray\", "
 		 "\"operator delete\", \"operator delete[]\"} "
@@ -972,13 +983,17 @@ struct pending_start {
 	uint64_t time;
 	uint32_t hash, chain; /* chain: the next one in the same slot */
 	uint32_t older, newer;
-	uint64_t bytes; /* of memory */
+	union {
+		uint64_t bytes; /* of memory */
+		uint64_t last;	/* of FILE_CLOSES_MANY: the last file descriptor */
+	};
 	/* with preset->files: that of its file descriptor, 1 + the text of its path, and what it
 	 * does if it succeeds */
 	uint64_t file;
 	uint32_t path;
-	enum file_call { FILE_OTHER, FILE_OPENS, FILE_CLOSES } file_call;
+	enum file_call { FILE_OTHER, FILE_OPENS, FILE_CLOSES, FILE_CLOSES_MANY } file_call;
 	bool woken;	/* the W was seen */
+	bool resized;	/* of memory: an open call may free it */
 	uint32_t place; /* index of pair.places; 0: none, or not in use */
 };
 
@@ -1165,6 +1180,7 @@ static void take_out(struct pair *p, uint32_t *at)
 	struct pending_start *w = &p->pending.start[number];
 
 	*at = w->chain;
+	w->resized = false;
 	if (w->older)
 		p->pending.start[w->older].newer = w->newer;
 	else
@@ -1321,10 +1337,10 @@ static void note_size(struct pair *p, const struct event *e)
 
 	for (size_t i = 0; i < COUNT_OF(allocators); i++)
 		if (pair_is_named(name, allocators[i].name)) {
-			*p->call.data = allocation_argument(p, e, allocators[i].size);
+			p->call.data->bytes = allocation_argument(p, e, allocators[i].size);
 			if (allocators[i].times)
-				*p->call.data =
-					multiply(*p->call.data,
+				p->call.data->bytes =
+					multiply(p->call.data->bytes,
 						 allocation_argument(p, e, allocators[i].times));
 		}
 }
@@ -1337,7 +1353,7 @@ static int bytes_of(struct pair *p, const struct event *e, uint64_t *bytes)
 	struct key_cell cell = {.kind = KEY_MISSING};
 	struct event_ref ref = event_ref_of(e);
 
-	*bytes = p->call.data ? *p->call.data : 0;
+	*bytes = p->call.data ? p->call.data->bytes : 0;
 	if (!p->memory.bytes.count)
 		return 0;
 	if (keys_cell(&p->memory.bytes, 0, p->dictionary, p->texts, &ref, &cell))
@@ -1383,6 +1399,16 @@ static bool duplicates(const struct pair *p, const struct event *e)
 				   : v.i == 0 || v.i == 1030;
 }
 
+/* Test whether close_range closes its files: CLOSE_RANGE_CLOEXEC is 4. */
+static bool closes_now(const struct pair *p, const struct event *e)
+{
+	struct field_value v;
+
+	if (!event_ref_field(p->dictionary, e, "flags", &v))
+		return true;
+	return v.form == FORM_TEXT ? !memmem(v.text, v.size, "CLOEXEC", 7) : !(v.u & 4);
+}
+
 static enum file_call file_call_of(const struct pair *p, const struct event *e)
 {
 	static const char *const opens[] = {"open", "openat", "openat2", "creat",
@@ -1394,6 +1420,8 @@ static enum file_call file_call_of(const struct pair *p, const struct event *e)
 			return FILE_OPENS;
 	if (pair_is_named(name, "fcntl") && duplicates(p, e))
 		return FILE_OPENS;
+	if (pair_is_named(name, "close_range"))
+		return FILE_CLOSES_MANY;
 	return pair_is_named(name, "close") ? FILE_CLOSES : FILE_OTHER;
 }
 
@@ -1401,9 +1429,9 @@ static enum file_call file_call_of(const struct pair *p, const struct event *e)
  * memory. */
 static int find_path(struct pair *p, const struct event *e, struct pending_start *w)
 {
-	static const char *const paths[] = {"filename", "pathname", "path", "fd_path",
-					    "fildes_path"},
-				 *const files[] = {"fd", "fildes", "oldfd", "dfd"};
+	static const char *const paths[] = {"filename", "pathname", "path",
+					    "oldname",	"fd_path",  "fildes_path"},
+				 *const files[] = {"fd", "fildes", "oldfd", "in_fd", "dfd"};
 	struct field_value v;
 	struct key_cell cell;
 
@@ -1412,6 +1440,13 @@ static int find_path(struct pair *p, const struct event *e, struct pending_start
 	for (size_t i = 0; i < COUNT_OF(files) && !w->file; i++)
 		w->file = file_id(p, e, files[i]);
 	w->path = w->file ? idmap_get(&p->files, w->file) : 0;
+	if (w->file_call == FILE_CLOSES_MANY) {
+		w->path = 0;
+		w->file = closes_now(p, e) ? w->file : 0;
+		w->last = event_ref_field(p->dictionary, e, "max_fd", &v) && v.form != FORM_TEXT
+				  ? v.u
+				  : INT32_MAX;
+	}
 	for (size_t i = 0; i < COUNT_OF(paths); i++)
 		if (event_ref_field(p->dictionary, e, paths[i], &v) && v.form == FORM_TEXT &&
 		    v.size) {
@@ -1434,6 +1469,22 @@ static void name_path(const struct keys *k, uint32_t path, struct key_cell *cell
 	}
 }
 
+/* Number of file descriptors that the calls of close_range in a stream may close: more than those
+ * of programs do, and few enough for a moment. */
+enum { CLOSE_MOST = 1 << 24 };
+
+/* Close the file descriptors of a process from w->file on. Returns -1 when out of memory. */
+static int close_files(struct pair *p, const struct pending_start *w)
+{
+	uint32_t last = w->last < p->fds.highest ? (uint32_t)w->last : p->fds.highest;
+	uint64_t file = w->file;
+
+	for (; (uint32_t)file <= last + 1 && p->fds.closed < CLOSE_MOST; file++, p->fds.closed++)
+		if (idmap_get(&p->files, file) && idmap_set(&p->files, file, 0))
+			return -1;
+	return 0;
+}
+
 /* Note which file descriptor a call has opened or closed. Returns -1 when out of memory. */
 static int note_file(struct pair *p, const struct event *e, const struct pending_start *w)
 {
@@ -1441,6 +1492,10 @@ static int note_file(struct pair *p, const struct event *e, const struct pending
 
 	if (w->file_call == FILE_CLOSES && w->file && file_id(p, e, "ret"))
 		return idmap_set(&p->files, w->file, 0);
+	if (w->file_call == FILE_CLOSES_MANY && w->file && file_id(p, e, "ret"))
+		return close_files(p, w);
+	if (opened && (uint32_t)opened - 1 > p->fds.highest)
+		p->fds.highest = (uint32_t)opened - 1;
 	return opened ? idmap_set(&p->files, opened, w->path) : 0;
 }
 
@@ -1493,6 +1548,8 @@ static int put_pending(struct pair *p, const struct event *e, const struct key_c
 			return -1;
 		p->places.a[w->place] = number;
 	}
+	if (w->file_call == FILE_CLOSES_MANY)
+		w->last = file.last;
 	w->chain = p->pending.slots[hash & p->pending.mask];
 	p->pending.slots[hash & p->pending.mask] = number;
 	if (p->pending.newest)
@@ -1506,8 +1563,10 @@ static int put_pending(struct pair *p, const struct event *e, const struct key_c
 
 static void forget_pending(struct pair *p)
 {
-	for (uint32_t i = p->pending.oldest; i; i = p->pending.start[i].newer)
+	for (uint32_t i = p->pending.oldest; i; i = p->pending.start[i].newer) {
 		p->pending.start[i].place = 0;
+		p->pending.start[i].resized = false;
+	}
 	memset(p->pending.slots, 0, (p->pending.mask + (size_t)1) * sizeof(*p->pending.slots));
 	p->pending.used = p->pending.free = p->pending.oldest = p->pending.newest = 0;
 }
@@ -1518,6 +1577,7 @@ int pair_end_stream(struct pair *p)
 		if (p->watch.left(p->watch.ctx, i))
 			return -1;
 	idmap_clear(&p->files);
+	p->fds.highest = p->fds.closed = 0;
 	p->left += p->pending.used;
 	forget_pending(p);
 	return 0;
@@ -1560,6 +1620,33 @@ static enum outcome is_selected(struct pair *p, const struct event *e, uint64_t 
 	return condition_holds(p->where, p->texts, pair_where_cell, p) ? OUTCOME_YES : OUTCOME_NO;
 }
 
+/* End the pair of the pending A at a link. */
+static enum outcome end_pending(struct pair *p, const struct event *e, uint32_t *at,
+				struct pair_end *end)
+{
+	enum outcome is;
+
+	end->time = e->time > p->pending.start[*at].time ? e->time - p->pending.start[*at].time : 0;
+	end->at = e->time;
+	end->level = 0;
+	/* an A of the same event may reuse this entry, so copy its cells first */
+	memcpy(p->taken, begun_cells(p, *at), begun_count(p) * sizeof(*p->taken));
+	end->entered = p->taken;
+	if (pair_is_memory(p))
+		p->memory.freed = (struct pair_memory){p->taken, p->pending.start[*at].time,
+						       p->pending.start[*at].bytes};
+	if (p->states)
+		p->pending.marks[0] = p->pending.marks[*at];
+	if (p->preset && p->preset->files && note_file(p, e, &p->pending.start[*at]))
+		return OUTCOME_FAILED;
+	is = is_selected(p, e, end->time);
+	if (is == OUTCOME_YES && p->watch.end && p->watch.end(p->watch.ctx, *at, e, end->time))
+		return OUTCOME_FAILED;
+	take_out(p, at);
+	p->pairs++;
+	return is;
+}
+
 /* End the pair of an event. is: whether it is a B. */
 static enum outcome end_pair(struct pair *p, const struct event *e, enum outcome is,
 			     struct pair_end *end)
@@ -1582,25 +1669,31 @@ static enum outcome end_pair(struct pair *p, const struct event *e, enum outcome
 		p->ended++;
 		return OUTCOME_NO;
 	}
-	end->time = e->time > p->pending.start[*at].time ? e->time - p->pending.start[*at].time : 0;
-	end->at = e->time;
-	end->level = 0;
-	/* an A of the same event may reuse this entry, so copy its cells first */
-	memcpy(p->taken, begun_cells(p, *at), begun_count(p) * sizeof(*p->taken));
-	end->entered = p->taken;
-	if (pair_is_memory(p))
-		p->memory.freed = (struct pair_memory){p->taken, p->pending.start[*at].time,
-						       p->pending.start[*at].bytes};
-	if (p->states)
-		p->pending.marks[0] = p->pending.marks[*at];
-	if (p->preset && p->preset->files && note_file(p, e, &p->pending.start[*at]))
-		return OUTCOME_FAILED;
-	is = is_selected(p, e, end->time);
-	if (is == OUTCOME_YES && p->watch.end && p->watch.end(p->watch.ctx, *at, e, end->time))
-		return OUTCOME_FAILED;
-	take_out(p, at);
-	p->pairs++;
-	return is;
+	/* a realloc that fails frees nothing, but one of 0 bytes does */
+	if (p->call.data && p->call.data->bytes) {
+		p->call.data->resized = *at;
+		p->pending.start[*at].resized = true;
+		return OUTCOME_NO;
+	}
+	return end_pending(p, e, at, end);
+}
+
+/* End the pair of the memory that a call has resized, at its leave. is: whether it is an A. */
+static enum outcome end_resized(struct pair *p, const struct event *e, enum outcome is,
+				struct pair_end *end)
+{
+	uint32_t number = p->call.data && e->type->kind == KIND_LEAVE ? p->call.data->resized : 0;
+	struct pending_start *w;
+	struct field_value v;
+
+	/* another call may have returned the address since, as it was free */
+	if (!number || !p->pending.start[number].resized)
+		return OUTCOME_NO;
+	w = &p->pending.start[number];
+	w->resized = false;
+	if (is == OUTCOME_NO && event_ref_field(p->dictionary, e, "ret", &v))
+		return OUTCOME_NO;
+	return end_pending(p, e, find_pending(p, cells_of(p, number), w->hash), end);
 }
 
 /* Take an event that may be a W. */
@@ -1658,6 +1751,10 @@ enum outcome pair_feed(struct pair *p, const struct event *e, struct pair_end *e
 	if (ended == OUTCOME_FAILED || note_waker(p, e) == OUTCOME_FAILED)
 		return OUTCOME_FAILED;
 	is = is_side(p, &p->a, e);
+	if (ended == OUTCOME_NO && is != OUTCOME_FAILED)
+		ended = end_resized(p, e, is, end);
+	if (ended == OUTCOME_FAILED)
+		return OUTCOME_FAILED;
 	if ((is == OUTCOME_YES || is_end == OUTCOME_YES) && leave_place(p, e))
 		return OUTCOME_FAILED;
 	if (is == OUTCOME_YES)

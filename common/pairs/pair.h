@@ -73,8 +73,14 @@ bool condition_may_hold(const struct condition *c, const struct key_texts *g, co
 			void *ctx);
 
 enum { PAIR_LIMIT = 65536, PAIR_ON_MOST = 16 };
-/* The same of memory, and the bytes of data of a call. */
-enum { PAIR_MEMORY_LIMIT = 1 << 20, PAIR_CALL_DATA = sizeof(uint64_t) };
+/* The same of memory. */
+enum { PAIR_MEMORY_LIMIT = 1 << 20 };
+
+/* An open call that allocates memory. */
+struct pair_call {
+	uint64_t bytes;	  /* those that it allocates */
+	uint32_t resized; /* the number of the A whose memory it frees if it succeeds; 0: none */
+};
 
 struct pair_side {
 	struct condition condition;
@@ -154,10 +160,14 @@ struct pair {
 	/* with preset->files: of each open file descriptor of a process, by file_id, 1 + its path's
 	 * text, or 0 */
 	struct idmap files;
-	/* The caller's, with preset->calls: of the call that the event begins or ends its data,
-	 * PAIR_CALL_DATA zeroed bytes, or NULL; at its end also its caller and its stack. */
 	struct {
-		uint64_t *data;
+		uint32_t highest; /* file descriptor that a call has returned */
+		uint32_t closed;  /* number that close_range was followed for */
+	} fds;
+	/* The caller's, with preset->calls: of the call that the event begins or ends its data,
+	 * zeroed when it begins, or NULL; at its end also its caller and its stack. */
+	struct {
+		struct pair_call *data;
 		uint32_t caller, stack;
 	} call;
 	/* the caller's; pairs of which it is false are left out when they end. NULL: none is */

@@ -560,14 +560,12 @@ static int take_lane_switch(struct states *s, const struct event *e, bool out)
 
 static int take_iowait(struct states *s, const struct event *e)
 {
-	uint64_t tid = 0, io = 1;
+	int64_t tid = 0, io = 1;
 	uint32_t number;
 
-	if (!field_number(e, "tid", &tid))
-		field_number(e, "pid", &tid);
+	scheduling_number_of(s->dictionary, e, "tid|pid", &tid);
 	/* Android's kernels write io_wait, others iowait */
-	if (!field_number(e, "io_wait", &io))
-		field_number(e, "iowait", &io);
+	scheduling_number_of(s->dictionary, e, "io_wait|iowait", &io);
 	number = idmap_get(&s->numbers, (uint32_t)tid);
 	if (number && io)
 		state_was_io(state_task_at(s, number));
