@@ -224,6 +224,54 @@ static double wallace(double freedom)
 	return (8 * freedom + 1) / (8 * freedom + 3);
 }
 
+/* Get the continued fraction of the incomplete beta function (Lentz's method). */
+static double beta_fraction(double a, double b, double x)
+{
+	double c = 1, d = 1 / (1 - (a + b) * x / (a + 1)), h = d;
+
+	for (int m = 1; m < 10000; m++) {
+		double even = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m)), step;
+		double odd = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1));
+
+		d = 1 / (1 + even * d);
+		c = 1 + even / c;
+		h *= c * d;
+		d = 1 / (1 + odd * d);
+		c = 1 + odd / c;
+		step = c * d;
+		h *= step;
+		if (fabs(step - 1) < 1e-15)
+			break;
+	}
+	return h;
+}
+
+/* Get t such that Student's distribution has alpha outside of [-t, t], by Newton's method for the
+ * logarithm of that probability over the logarithm of t: as the function is concave, each step
+ * after the first one is towards the solution. */
+static double student(double alpha, double freedom)
+{
+	const double a = freedom / 2, beta = lgamma(a) + lgamma(0.5) - lgamma(a + 0.5);
+	double z = critical(alpha) / wallace(freedom);
+	double y = fmin(log(freedom * expm1(fmin(z * z / freedom, 600))) / 2, 300);
+
+	for (int i = 0; i < 50; i++) {
+		double u = 2 * y - log(freedom), x = 1 / (1 + exp(u)), step;
+		/* the logarithm of x^a (1 - x)^(1/2) / B(a, 1/2) */
+		double front = -a * log1p(exp(u)) - log1p(exp(-u)) / 2 - beta, tail;
+
+		if (x < (a + 1) / (a + 2.5))
+			tail = front + log(beta_fraction(a, 0.5, x) / a);
+		else
+			tail = log1p(-2 * exp(front) * beta_fraction(0.5, a, 1 - x));
+		step = (tail - log(alpha)) / (2 * exp(front - tail));
+		y += step;
+		if (fabs(step) < 1e-12)
+			break;
+	}
+	return exp(y);
+}
+
 /* Get how clear the difference of the means is. */
 static double clearness(const struct moments *a, const struct moments *b, double resolution)
 {
@@ -351,11 +399,11 @@ static double effect_of(const double *a, size_t na, const double *b, size_t nb)
 
 /* Set all but p. */
 static void run_change_of(struct run_change *c, const struct runs_test *t,
-			  const struct run_series *s, double z)
+			  const struct run_series *s, double alpha)
 {
 	const double *value = s->value;
 	struct moments side[2] = {0};
-	double error, n, bound;
+	double error, n, bound, change;
 
 	for (size_t i = 0; i < t->a + t->b; i++)
 		if (!isnan(value[i]))
@@ -367,11 +415,10 @@ static void run_change_of(struct run_change *c, const struct runs_test *t,
 	if (!welch(&side[0], &side[1], s->resolution, &error, &n))
 		return;
 	c->tested = true;
-	/* Wallace's z the other way round */
-	bound = z / wallace(n);
-	bound = error * sqrt(n * expm1(bound * bound / n));
-	c->low = side[1].sum / side[1].n - side[0].sum / side[0].n - bound;
-	c->high = c->low + 2 * bound;
+	bound = error > 0 ? error * student(alpha, n) : 0;
+	change = side[1].sum / side[1].n - side[0].sum / side[0].n;
+	c->low = change - bound;
+	c->high = change + bound;
 	c->effect = effect_of(value, t->a, value + t->a, t->b);
 }
 
@@ -520,7 +567,7 @@ int runs_test(struct runs_test *t, double alpha)
 	struct run_series s = {.value = calloc(t->a + t->b, sizeof(*s.value)),
 			       .rank = calloc(t->a + t->b, sizeof(*s.rank))};
 	size_t *order = calloc(t->count + 1, sizeof(*order));
-	double *clearest = NULL, z = critical(alpha);
+	double *clearest = NULL;
 	struct divisions d;
 	int bad = make_divisions(&d, t, alpha);
 
@@ -529,7 +576,7 @@ int runs_test(struct runs_test *t, double alpha)
 	bad = bad || !s.value || !s.rank || !order || !clearest;
 	for (size_t i = 0; !bad && i < t->count; i++) {
 		series_init(&s, t, i, d.order);
-		run_change_of(&t->change[i], t, &s, z);
+		run_change_of(&t->change[i], t, &s, alpha);
 		t->change[i].z = t->change[i].tested ? series_clearness(&s, &d, d.run) : 0;
 		order[i] = i;
 	}

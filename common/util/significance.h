@@ -77,8 +77,8 @@ int holm_adjust(double *p, size_t n);
  *
  * The change is that of the mean over the runs. Its confidence interval, for 1 - alpha, is Welch's:
  * the sides may vary differently. A side with one value is taken to vary as the other side does.
- * How clear a change is, is Welch's t, converted to a standard normal number as Wallace (1959)
- * does:
+ * Its limit is the exact one of Student's distribution. How clear a change is, is Welch's t,
+ * converted to a standard normal number as Wallace (1959) does:
  *
  *     z = (8 n + 1) / (8 n + 3) sqrt(n ln(1 + t^2 / n))        n: degrees of freedom
  *

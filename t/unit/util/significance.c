@@ -223,6 +223,35 @@ static void known_runs(void)
 	   "values that are all the same");
 }
 
+/* The limits of Student's distribution for 1, 2 and 4 degrees of freedom in closed form. */
+static void few_degrees_of_freedom(void)
+{
+	static const double alphas[] = {0.9, 0.5, 0.05, 0.001, 1e-9};
+	const double value[] = {0,  0, -1, 1, /* freedom 1 */
+				-1, 1, -1, 1, /* 2 */
+				0,  0, 0,  0},
+		     of_4[] = {-1, 0, 1, -1, 0, 1}, resolution[] = {0, 0, 0};
+	struct run_change c[3], d;
+	struct runs_test t = {
+		.a = 2, .b = 2, .count = 3, .value = value, .resolution = resolution, .change = c};
+	struct runs_test u = {
+		.a = 3, .b = 3, .count = 1, .value = of_4, .resolution = resolution, .change = &d};
+	bool right = true;
+
+	for (size_t i = 0; i < sizeof(alphas) / sizeof(*alphas); i++) {
+		double alpha = alphas[i], x = sqrt(alpha * (2 - alpha));
+
+		right &= !runs_test(&t, alpha) && !runs_test(&u, alpha);
+		right &= fabs(c[0].high * tan(M_PI * alpha / 2) - 1) < 1e-9; /* error 1 */
+		right &= fabs(c[1].high / (sqrt(2) * (1 - alpha) * sqrt(2) / x) - 1) < 1e-9;
+		/* error sqrt(2 / 3) */
+		right &= fabs(d.high / sqrt(2.0 / 3) / (2 * sqrt(cos(acos(x) / 3) / x - 1)) - 1) <
+			 1e-6;
+		right &= c[0].low == -c[0].high && c[2].high == 0;
+	}
+	ok(right, "the intervals are Welch's with 1, 2 and 4 degrees of freedom");
+}
+
 static void few_runs(void)
 {
 	const double value[] = {1, 2, 3, 10, 11, 12, 1, NAN, NAN, 2, NAN, NAN};
@@ -430,6 +459,7 @@ int main(void)
 	holm();
 	of_histograms();
 	known_runs();
+	few_degrees_of_freedom();
 	few_runs();
 	random_ways();
 	level_and_power();
