@@ -276,7 +276,7 @@ END
 }
 
 @test "what goes with --why" {
-	for other in '-g name' '-c count' '-s name' '--pair wakeup' '--cover kind' '--partial' '--merge' '-i 1s' '--slowest 3' \
+	for other in '-t folded -n 1' '-g name' '-c count' '-s name' '--pair wakeup' '--cover kind' '--partial' '--merge' '-i 1s' '--slowest 3' \
 		'--where cpu' '--since 1' '--fail-if count>1' '--diff' '-t prom'; do
 		# shellcheck disable=SC2086 # options
 		run -2 trstat --why 'name == "main"' $other s.trs
@@ -327,4 +327,33 @@ refused() {
 		run -0 trstat -q "$view" lost.trs
 		run -1 trstat -q --strict "$view" lost.trs
 	done
+}
+
+@test "a thread begins when another one first wakes it, or hands its CPU to it" {
+	text "7 0 100 sched_waking $(wk 8 0)" "7 0 130 sched_switch $(sw 7 S 8)" "8 0 150 sched_switch $(sw 8 S 9)" \
+		"9 0 200 sched_switch $(sw 9 S 0)" >both
+	of 8 <both | diff - <(printf '%s\n' '20	0	running	t8-8' '30	0	waiting for a CPU	t8-8	t7-7' \
+		'50	0	unknown	t8-8	not woken before the end')
+	of 9 <both | diff - <(printf '%s\n' '50	0	running	t9-9')
+	run -0 pipe "trdecode -q both | trstat -q --why 'comm == \"t9\"' -t csv | tail -n +2"
+	assert_output '50000,1,0,running,t9-9,,'
+	# a field that another thread does not name: from its first event
+	run -0 pipe "trdecode -q both | trstat -q --why 'tid == 9 && ppid == 1'"
+	assert_output --partial '0 threads'
+}
+
+@test "a call that hangs lasts until the end of the trace, that of a thread that exits until then" {
+	text "0 0 90 sched_switch $(sw 0 R 7)" '7 0 100 tracing_mark_write B|7|hangs' "7 0 110 sched_switch $(sw 7 S 0)" \
+		"0 1 120 sched_switch $(sw 0 R 8)" '8 1 130 tracing_mark_write B|8|ends' "8 1 170 sched_switch $(sw 8 X 0)" \
+		"0 1 200 sched_switch $(sw 0 R 9)" >open
+	run -0 pipe "trdecode -q open | trstat -q --why 'name == \"hangs\"' -t csv | tail -n +2"
+	assert_output - <<-'END'
+		90000,1,0,unknown,t7-7,not woken before the end,hangs
+		10000,1,0,running,t7-7,,hangs
+	END
+	run -0 pipe "trdecode -q open | trstat -q --why 'name == \"ends\"' -t csv | tail -n +2"
+	assert_output 40000,1,0,running,t8-8,,ends
+	# the condition tests the whole time
+	run -0 pipe "trdecode -q open | trstat -q --why 'dur > 99us' | head -n 1"
+	assert_output '1 call, 100.000 us, 90.0 % unknown'
 }

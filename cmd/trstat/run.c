@@ -433,6 +433,8 @@ static int parse_calls(struct query *q, struct error *e)
 	if (other)
 		return error_set(e, NULL, NO_OFFSET, "%s does not go with --%s", other,
 				 s->view_option);
+	if (s->limited && s->format == TABLE_FOLDED)
+		return error_set(e, NULL, NO_OFFSET, "-n does not go with -t folded");
 	if (s->partial || s->merge)
 		return error_set(e, NULL, NO_OFFSET, "--%s does not go with --%s: %s",
 				 s->view_option, s->partial ? "partial" : "merge",

@@ -308,12 +308,47 @@ static int why_thread_of(struct why *y, const struct event *e)
 	return 0;
 }
 
+/* Follow a thread from an event of another thread, which names this one: it gets a CPU, or is
+ * woken. */
+static int why_thread_named(struct why *y, const struct event *e, uint32_t task)
+{
+	const struct waits *w = &y->waits;
+	struct lane lane = {.flags = LANE_HAS_TID};
+	struct event_ref of = event_ref_of(e);
+	struct why_thread *t;
+	enum outcome got;
+
+	if (!task || task >= w->ntasks || w->tasks[task].tid <= 0)
+		return 0;
+	if (ARRAY_REACH(y->threads, y->nthreads, task))
+		return -1;
+	t = &y->threads[task];
+	if (t->named || t->follows)
+		return 0;
+	t->named = true;
+	lane.tid = w->tasks[task].tid;
+	if (w->tasks[task].comm) {
+		lane.comm.text = intern_data(&w->names, w->tasks[task].comm - 1);
+		lane.comm.size = intern_size(&w->names, w->tasks[task].comm - 1);
+	}
+	of.lane = &lane;
+	got = why_holds(y, &of, false);
+	if (got == OUTCOME_YES) {
+		t->follows = true;
+		t->since = w->tasks[task].first ? w->tasks[task].first : e->time;
+	}
+	return got == OUTCOME_FAILED ? -1 : 0;
+}
+
 static int why_take_threads(struct why *y, const struct event *e)
 {
 	/* what is about its past has been read, up to then */
-	uint32_t leaves = y->waits.event.leaves;
+	uint32_t leaves = y->waits.event.leaves, cpu = y->waits.event.cpu;
+	const struct wait_mark *turn = cpu < y->waits.ncpus ? &y->waits.cpus[cpu].turns.now : NULL;
+	uint32_t runs = turn && turn->what ? turn->what - 1 : 0;
 
-	if (why_thread_of(y, e))
+	if (why_thread_of(y, e) || why_thread_named(y, e, runs) ||
+	    why_thread_named(y, e, y->waits.event.woken))
 		return -1;
 	if (leaves && leaves < y->nthreads && y->threads[leaves].follows)
 		return why_settle(y, leaves, e->time);
@@ -387,19 +422,39 @@ static int why_take(struct why *y, const struct event *e)
 	return got == CALLS_ENTER ? why_enter(y, e, &call) : why_leave(y, &call, e->type, e);
 }
 
+/* Get the time at which a thread ends, or the trace. */
+static uint64_t why_end_of(const struct why *y, uint32_t task)
+{
+	const struct wait_mark *now =
+		task && task < y->waits.ntasks ? &y->waits.tasks[task].states.now : NULL;
+
+	return now && waits_ended(&y->waits, task) ? now->since : y->last;
+}
+
+/* Let the calls that are open last until the end of their threads: the last event of a thread that
+ * hangs may be long before. */
+static void why_pass_end(struct why *y)
+{
+	struct calls *c = &y->calls;
+
+	for (uint32_t i = 0; i < c->size; i++) {
+		if (!c->stacks[i] || !c->stacks[i]->lane)
+			continue;
+		c->end.until = why_end_of(y, waits_task(&y->waits, c->stacks[i]->lane));
+		calls_pass_until(c, i);
+	}
+	c->end.until = UINT64_MAX;
+}
+
 /* End the threads, and the calls that are open. */
 static int why_end_stream(struct why *y)
 {
 	struct call call;
 
-	for (uint32_t i = 1; i < y->nthreads; i++) {
-		const struct wait_mark *now = &y->waits.tasks[i].states.now;
-
-		/* a thread that has ended is off its CPU without a letter */
-		if (y->threads[i].follows &&
-		    why_settle(y, i, waits_ended(&y->waits, i) ? now->since : y->last))
+	for (uint32_t i = 1; i < y->nthreads; i++)
+		if (y->threads[i].follows && why_settle(y, i, why_end_of(y, i)))
 			return -1;
-	}
+	why_pass_end(y);
 	while (calls_finish(&y->calls, &call))
 		if (!y->of_threads && !call_is_unnamed(&call) &&
 		    why_leave(y, &call, call.type, NULL))

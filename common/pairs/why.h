@@ -1,9 +1,10 @@
 /*
  * why.h - --why EXPR: the critical paths of the calls, or of the threads, for which EXPR is true
  *
- *     name == "commit" && dur > 10ms      each such call, from its enter to its leave
+ *     name == "commit" && dur > 10ms      each such call, from its enter to its leave; one that is
+ *                                         open at the end up to the end of its thread
  *     comm == "worker"                    EXPR tests threads alone: each such thread, from its
- *                                         first event to the end of the trace
+ *                                         first event, turn or wakeup to its end
  *
  * The past of threads (common/scheduling/waits.h) is kept while a call is open for which EXPR may
  * become true, by what is known at its enter. The time of a thread is divided each time that it
@@ -42,6 +43,7 @@ struct why {
 	uint64_t open; /* calls for which the condition may become true */
 	uint32_t stream;
 	struct why_thread {
+		bool named; /* the condition was tested where another thread named it */
 		bool follows;
 		bool divided;	/* a part of its time was */
 		uint64_t since; /* its path is known up to here */
