@@ -265,12 +265,19 @@ END
 }
 
 @test "which events a trace lacks, and how they are recorded" {
+	text "7 0 100 sched_switch $(sw 7 S 8)" "8 0 150 sched_waking $(wk 7 0)" "8 0 170 sched_switch $(sw 8 R 7)" >text
 	run -0 pipe "grep -v sched_switch text | trdecode -q | trstat --why 'tid == 7' 2>&1 >/dev/null"
 	assert_line --partial 'this trace has no sched_switch'
 	run -0 pipe "grep -v sched_wak text | trdecode -q | trstat --why 'tid == 7' 2>&1 >/dev/null"
 	assert_line --partial 'this trace has no sched_waking: whom a thread waited for is not known; trace-cmd record -e sched_switch'
 	run -0 pipe "trdecode -q app | trstat --why 'name == \"main\"' 2>&1 >/dev/null"
 	assert_line --partial 'this trace has no sched_switch'
+	# switches of threads without sched_switch; no row of a loss
+	run -0 pipe "trdecode -q '$DATA/perf/switch.data' | trstat --why 'comm =~ \".\"' 2>&1 >/dev/null"
+	assert_line --partial 'this trace has no sched_waking'
+	run -0 pipe "trdecode -q '$DATA/perf/sched.data.gz' | trstat -q --why 'comm =~ \".\"' -t tsv"
+	assert_output --partial 'no switch recorded'
+	refute_output --partial 'events lost'
 	run -0 pipe "trstat --why 'name == \"main\"' s.trs 2>&1 >/dev/null"
 	refute_line --partial 'this trace has no'
 }
