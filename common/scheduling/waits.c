@@ -779,7 +779,7 @@ static int waits_state(void *ctx, uint32_t task, enum state state, uint64_t sinc
 		now->what = m.what;
 		return 0;
 	case STATE_UNKNOWN: m.state |= w->event.gap ? MARK_LOST : now->state & MARK_LOST; break;
-	default: w->event.leaves = task; m.state |= w->event.exits ? MARK_ENDED : 0;
+	default: w->event.leaves = task;
 	}
 	return mark_put(w, &t->states, &m);
 }
@@ -855,10 +855,7 @@ static int waits_priority(struct waits *w, const struct scheduling_type *type,
 /* Prepare for a switch, before the states take it. */
 static int waits_switch(struct waits *w, const struct scheduling_type *type, const struct event *e)
 {
-	struct switch_state state = scheduling_state(type, e);
-
 	w->seen_switch = true;
-	w->event.exits = state.letters[0] && strchr("XxZ", state.letters[0]);
 	waits_task(w, e->lane);
 	if (ARRAY_REACH(w->cpus, w->ncpus, w->event.cpu) ||
 	    waits_priority(w, type, e, SWITCH_PREV_COMM) ||
@@ -886,6 +883,24 @@ static int waits_prepare(struct waits *w, const struct event *e)
 	}
 }
 
+/* Note whether a thread that has left its CPU has ended: the states only know that it is off. */
+static int waits_note_end(struct waits *w, const struct event *e)
+{
+	struct wait_mark *now = &w->tasks[w->event.leaves].states.now;
+	const struct scheduling_type *type;
+	struct switch_state state;
+
+	if (mark_state(now) != STATE_OFFCPU)
+		return 0;
+	type = scheduling_types_get(&w->states.types, e->type);
+	if (!type)
+		return -1;
+	state = scheduling_state(type, e);
+	if (state.letters[0] && strchr("XxZ", state.letters[0]))
+		now->state |= MARK_ENDED;
+	return 0;
+}
+
 /* Complete what the states have taken. */
 static int waits_complete(struct waits *w, const struct event *e)
 {
@@ -898,6 +913,8 @@ static int waits_complete(struct waits *w, const struct event *e)
 			now->cpu = (uint16_t)w->event.on;
 		return 0;
 	}
+	if (w->event.role == WAITS_SWITCH && w->event.leaves)
+		return waits_note_end(w, e);
 	return w->event.role >= WAITS_IRQ ? waits_innermost(w, e->time) : 0;
 }
 

@@ -14,6 +14,11 @@
  * wakes it, from the wakeup back to the begin of the wait, and so on: parts of depth 0 are of the
  * thread itself, parts of depth 1 of threads that it waits for. The parts add up to the time.
  *
+ * Rows of one time have an order: that in which they are read. A wakeup may be read after the
+ * switch of the same time that it causes, as where files of CPUs are merged. After a loss of a CPU,
+ * a thread that was on another CPU last is taken to sleep or wait there as before, unless its next
+ * event contradicts that.
+ *
  * The past of all threads and CPUs is kept since the time that the caller needs (waits_keep), up to
  * WAITS_MOST marks. Then the oldest are dropped, and what a path has there is unknown. A path takes
  * a time that is proportional to the marks in it.
@@ -145,7 +150,6 @@ struct waits {
 		uint32_t waker;	 /* who wakes it, or the interrupt that it begins */
 		uint32_t on;	 /* CPU + 1 on which that will run; 0 unknown */
 		uint32_t leaves; /* the task that leaves its CPU; 0: none */
-		bool exits;	 /* the switch is the last one of its thread */
 		bool late;	 /* the wakeup was begun before the task slept */
 		bool gap;
 	} event;
