@@ -43,7 +43,6 @@ enum {
 	MARK_PREEMPTED = 16,
 	MARK_MIGRATED = 32,
 	MARK_LOST = 64, /* events were lost meanwhile */
-	MARK_ENDED = 128,
 };
 
 static enum state mark_state(const struct wait_mark *m)
@@ -754,7 +753,7 @@ static int waits_state(void *ctx, uint32_t task, enum state state, uint64_t sinc
 	now = &t->states.now;
 	m.priority = t->priority;
 	m.cpu = now->cpu;
-	if (!t->first || (now->state & MARK_ENDED && state != STATE_UNKNOWN))
+	if (!t->first || (now->state & WAIT_MARK_ENDED && state != STATE_UNKNOWN))
 		t->first = since;
 	if (w->event.role == WAITS_SWITCH && state != STATE_RUNNING && state != STATE_UNKNOWN &&
 	    mark_state(now) == STATE_UNKNOWN && !now->since && w->event.cpu < w->ncpus &&
@@ -897,7 +896,7 @@ static int waits_note_end(struct waits *w, const struct event *e)
 		return -1;
 	state = scheduling_state(type, e);
 	if (state.letters[0] && strchr("XxZ", state.letters[0]))
-		now->state |= MARK_ENDED;
+		now->state |= WAIT_MARK_ENDED;
 	return 0;
 }
 
@@ -935,11 +934,6 @@ int waits_take(struct waits *w, const struct event *e)
 	if (w->event.role == WAITS_OTHER)
 		return states_take(&w->states, e);
 	return waits_prepare(w, e) || states_take(&w->states, e) ? -1 : waits_complete(w, e);
-}
-
-bool waits_ended(const struct waits *w, uint32_t task)
-{
-	return task < w->ntasks && w->tasks[task].states.now.state & MARK_ENDED;
 }
 
 /* --- the path --- */

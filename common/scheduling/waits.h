@@ -74,6 +74,9 @@ struct wait_part {
 	uint32_t migrations; /* to other CPUs, while it was runnable */
 };
 
+/* A flag of wait_mark.state: the thread has ended. */
+enum { WAIT_MARK_ENDED = 128 };
+
 /* What a thread, or a CPU, is from a time on. */
 struct wait_mark {
 	uint64_t since;
@@ -180,7 +183,10 @@ void waits_forget(struct waits *w, uint64_t since, size_t looked);
 uint32_t waits_task(struct waits *w, const struct lane *lane);
 
 /* Test whether a task has ended. A later thread may have its tid: then waits.tasks.first is new. */
-bool waits_ended(const struct waits *w, uint32_t task);
+static inline bool waits_ended(const struct waits *w, uint32_t task)
+{
+	return task < w->ntasks && w->tasks[task].states.now.state & WAIT_MARK_ENDED;
+}
 
 /* Call put for each part of the path of a task's time, the latest first. -1: put returned it. */
 int waits_path(struct waits *w, uint32_t task, uint64_t begin, uint64_t end,
