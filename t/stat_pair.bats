@@ -129,6 +129,10 @@ same() {
 	# rows have no group
 	run -0 pipe 'trencode -q -t ndjson futex.trs | trdecode -q | trstat -q --pair lock -c count,total -t tsv'
 	assert_output $'lock_addr\tcount\ttotal\n0x10\t2\t13000\n0x20\t1\t7000'
+	# a key that is the heading of the preset's own key is that key
+	run -0 trstat -q --pair lock -g tid,lock_addr -s tid,lock_addr -c count -t csv futex.trs
+	assert_output $'tid,lock_addr,count\n7,0x10,1\n8,0x10,1\n8,0x20,1'
+	run -2 trstat -q --pair lock -g tid,lock_adr -c count futex.trs
 	run -0 trstat -q --cover lock -g tid -c busy -t tsv futex.trs
 	assert_output --regexp $'7\t10000' && assert_output --regexp $'8\t10000'
 	run -0 trstat --cover syscall futex.trs
@@ -260,6 +264,11 @@ END
 		trdecode -q $from -o from.trs
 		run -0 trstat -q --pair alloc -g '' -c bytes,outstanding,left,count,total,min,max -t tsv from.trs
 		lines 'bytes outstanding left count total min max' '920 230 2 5 26480000 1990000 10000000'
+	done
+	for wrong in '-c sum(left)' '--fail-if sum(outstanding)>1'; do
+		# shellcheck disable=SC2086
+		run -2 trstat -q --pair alloc $wrong calls.trs
+		assert_line --index 0 --regexp "^trstat: (left|outstanding) is a column of groups, no field of events: write (left|outstanding) without a function, and -g '' for the sum of all$"
 	done
 	# another thread has the address before the call that freed it returns
 	cat >race.txt <<'END'

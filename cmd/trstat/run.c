@@ -44,14 +44,35 @@ static char *key_list(const struct stat_settings *s, const char *otherwise, cons
 	return list;
 }
 
+/* Give a preset's key that is in a list by its heading, as lock_addr, the key's alternatives,
+ * lock_addr|uaddr|args[0]. The list is freed; NULL: out of memory. */
+static char *add_alternatives(char *list, const char *key)
+{
+	size_t heading = strcspn(key, "|"), n;
+	const char *item = list;
+	char *more = NULL;
+
+	while (*item && ((n = keys_item_length(item)) != heading || memcmp(item, key, n) != 0))
+		item += n + (item[n] == ',');
+	if (!*item || !key[heading])
+		return list;
+	if (asprintf(&more, "%.*s%s%s", (int)(item - list), list, key, item + heading) < 0)
+		more = NULL;
+	free(list);
+	return more;
+}
+
 static int parse_keys(struct query *q, const char *otherwise, const char *added, struct error *e)
 {
+	const char *of_pair = q->pair.preset ? q->pair.preset->keys : "";
 	char *list;
 	int r;
 
 	if (q->settings->pair && !q->pair.watch.put && !q->keys.each_frame)
-		otherwise = q->pair.preset ? q->pair.preset->keys : "";
+		otherwise = of_pair;
 	list = key_list(q->settings, otherwise, added);
+	if (list)
+		list = add_alternatives(list, of_pair);
 	r = list ? keys_parse(&q->keys, list, e) : error_no_memory(e);
 	free(list);
 	q->shown = q->keys.count - (*added != 0);
@@ -332,6 +353,13 @@ static int query_check_memory(const struct query *q, const struct columns *c, st
 			return error_set(e, NULL, NO_OFFSET,
 					 "the column %s goes with --pair alloc, kmem or pages",
 					 c->column[i].name);
+	for (uint32_t i = 0; i < c->wanted.field_count && memory; i++)
+		if (!strcmp(c->wanted.field[i].name, "left") ||
+		    !strcmp(c->wanted.field[i].name, "outstanding"))
+			return error_set(e, NULL, NO_OFFSET,
+					 "%s is a column of groups, no field of events: write %s "
+					 "without a function, and -g '' for the sum of all",
+					 c->wanted.field[i].name, c->wanted.field[i].name);
 	if (memory && s->where)
 		return error_set(e, NULL, NO_OFFSET,
 				 "--where does not go with --pair %s, as what was not freed has no "

@@ -228,7 +228,7 @@ static bool number_of_text(const char *text, size_t size, int64_t *number)
 }
 
 /* Read an argument by one of its names, which have bars between them, as a field. */
-static void argument_get(const struct dictionary *d, const struct event *ev, const char *names,
+static void argument_get(const struct scheduling_type *t, const struct event *ev, const char *names,
 			 struct field_value *v)
 {
 	char name[32];
@@ -239,7 +239,7 @@ static void argument_get(const struct dictionary *d, const struct event *ev, con
 
 		snprintf(name, sizeof name, "%.*s", (int)n, names);
 		names += n + (names[n] == '|');
-		if (!argument_find(d, ev, name, &value))
+		if (!argument_find(t->dictionary, ev, name, &value))
 			continue;
 		if (value.tag == VALUE_STRING)
 			*v = (struct field_value){
@@ -258,7 +258,7 @@ static void slot_get(const struct scheduling_type *t, const struct event *ev, un
 	if (t->fields[slot])
 		field_get(ev, t->fields[slot], 0, v);
 	else if (t->arguments)
-		argument_get(t->dictionary, ev, t->arguments[slot], v);
+		argument_get(t, ev, t->arguments[slot], v);
 }
 
 bool scheduling_number(const struct scheduling_type *t, const struct event *ev, unsigned slot,
@@ -275,22 +275,6 @@ bool scheduling_number(const struct scheduling_type *t, const struct event *ev, 
 	if (v.form == FORM_TEXT)
 		return number_of_text((const char *)v.text, strnlen((const char *)v.text, v.size),
 				      number);
-	if (v.form != FORM_INT && v.form != FORM_UINT)
-		return false;
-	*number = v.i;
-	return true;
-}
-
-bool scheduling_number_of(const struct dictionary *d, const struct event *ev, const char *names,
-			  int64_t *number)
-{
-	const struct field *f = scheduling_field_of(ev->type, names, NULL);
-	struct field_value v = {.form = FORM_NONE};
-
-	if (f)
-		field_get(ev, f, 0, &v);
-	else if (ev->type->flags & TYPE_VALUES)
-		argument_get(d, ev, names, &v);
 	if (v.form != FORM_INT && v.form != FORM_UINT)
 		return false;
 	*number = v.i;

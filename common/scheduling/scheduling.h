@@ -116,10 +116,6 @@ bool scheduling_number(const struct scheduling_type *t, const struct event *ev, 
 		       int64_t *number);
 bool scheduling_text(const struct scheduling_type *t, const struct event *ev, unsigned slot,
 		     const char **text, size_t *size);
-/* Read the whole number of a field or an argument by one of its names, which have bars between
- * them, of an event without slots. false: it has none. */
-bool scheduling_number_of(const struct dictionary *d, const struct event *ev, const char *names,
-			  int64_t *number);
 /* Test whether an event has a slot. */
 bool scheduling_slot(const struct scheduling_type *t, const struct event *ev, unsigned slot);
 /* Test whether an event has the slots that its kind needs. *whole: every attribute has a slot. */

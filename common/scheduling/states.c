@@ -8,6 +8,7 @@
 
 #include "common/calls/calls.h"
 #include "common/util/buffer.h"
+#include "common/value/argument.h"
 
 const char *const state_names[STATES] = {
 	[STATE_RUNNING] = "running", [STATE_RUNNABLE] = "runnable", [STATE_SLEEPING] = "sleeping",
@@ -558,14 +559,30 @@ static int take_lane_switch(struct states *s, const struct event *e, bool out)
 	return state_leave_cpu(s, t, runnable ? STATE_RUNNABLE : STATE_OFFCPU, e->time);
 }
 
+/* Read a number that is a field or, in rows, an argument. */
+static bool iowait_number(const struct states *s, const struct event *e, const char *name,
+			  uint64_t *number)
+{
+	struct value v;
+
+	if (field_number(e, name, number))
+		return true;
+	if (!argument_find(s->dictionary, e, name, &v) || v.tag != VALUE_UINT)
+		return false;
+	*number = v.number;
+	return true;
+}
+
 static int take_iowait(struct states *s, const struct event *e)
 {
-	int64_t tid = 0, io = 1;
+	uint64_t tid = 0, io = 1;
 	uint32_t number;
 
-	scheduling_number_of(s->dictionary, e, "tid|pid", &tid);
+	if (!iowait_number(s, e, "tid", &tid))
+		iowait_number(s, e, "pid", &tid);
 	/* Android's kernels write io_wait, others iowait */
-	scheduling_number_of(s->dictionary, e, "io_wait|iowait", &io);
+	if (!iowait_number(s, e, "io_wait", &io))
+		iowait_number(s, e, "iowait", &io);
 	number = idmap_get(&s->numbers, (uint32_t)tid);
 	if (number && io)
 		state_was_io(state_task_at(s, number));
