@@ -42,6 +42,37 @@ kept() {
 	done
 }
 
+@test "flows at the begin of a call belong to the call, whatever the order in the file" {
+	local seed
+
+	for seed in 4 22; do
+		"$ROOT"/t/tools/follow.py random $seed 250 >r.json
+		"$ROOT"/t/tools/follow.py keep 7 r.json | sort >want
+		"$ROOT"/t/tools/follow.py complete r.json | trdecode | trfilter --follow 'arg.id == 7' |
+			trencode -t ndjson 2>log | "$ROOT"/t/tools/follow.py lines | sort >got
+		diff want got
+		[ -s want ]
+	done
+	export TRACE=begin.json
+	for ph in s t 'f","bp":"e' f; do
+		cat >begin.json <<-END
+			[{"name":"work","ph":"X","ts":50,"dur":20,"pid":1,"tid":2},
+			{"name":"launch","ph":"X","ts":10,"dur":20,"pid":1,"tid":1},
+			{"name":"q","cat":"q","ph":"s","id":7,"ts":10,"pid":1,"tid":1},
+			{"name":"q","cat":"q","ph":"$ph","id":7,"ts":50,"pid":1,"tid":2},
+			{"name":"in","ph":"X","ts":55,"dur":5,"pid":1,"tid":2}]
+		END
+		[ "$(kept --follow 'name == "launch"')" = '10 launch,10 q,50 q,50 work,55 in' ]
+		# perfetto has the calls and flows in the same order
+		trdecode begin.json | trencode -t perfetto -o begin.pftrace
+		run pipe 'trdecode begin.pftrace | trfilter --follow "name == \"launch\"" | trencode -t ndjson | jq -r .name | sort | paste -sd,'
+		assert_output in,launch,q,q,work
+		# one request, and no other
+		run pipe 'trdecode begin.json | trstat -g trace_id -t tsv -c count'
+		assert_output "$(printf '%s\t%s\n' trace_id count 7 5)"
+	done
+}
+
 # By hand: request, handle and reply of 7 last 2 us each, part is inside of handle; those of 8 last 1 us each.
 @test "trstat -g trace_id: the requests of flows, and of spans" {
 	run pipe 'trdecode "$TRACE" | trstat -g trace_id -t tsv -c total,self,count'
@@ -132,6 +163,100 @@ kept() {
 	END
 	run pipe 'trdecode links.json | trfilter --follow "arg.id == 7" | trencode -t ndjson | jq -r .name | sort | paste -sd,'
 	[ "$output" = batch,child,part,request ]
+}
+
+@test "spans: a child that is before its parent at the same time, or by another clock" {
+	local span='"traceId":"0000000000000000000000000000000a","kind":1'
+
+	cat >skew.json <<-END
+		{"resourceSpans":[{"resource":{"attributes":[]},"scopeSpans":[{"spans":[
+		{$span,"spanId":"000000000000000c","parentSpanId":"000000000000000b","name":"grandchild","startTimeUnixNano":"800","endTimeUnixNano":"1400"},
+		{$span,"spanId":"000000000000000b","parentSpanId":"000000000000000a","name":"child","startTimeUnixNano":"900","endTimeUnixNano":"1500"},
+		{$span,"spanId":"000000000000000d","parentSpanId":"000000000000000a","name":"same","startTimeUnixNano":"1000","endTimeUnixNano":"1001"},
+		{$span,"spanId":"000000000000000e","parentSpanId":"000000000000000a","name":"ended","startTimeUnixNano":"700","endTimeUnixNano":"999"},
+		{$span,"spanId":"000000000000000f","parentSpanId":"00000000000000ff","name":"other","startTimeUnixNano":"700","endTimeUnixNano":"999"},
+		{$span,"spanId":"000000000000000a","name":"root","startTimeUnixNano":"1000","endTimeUnixNano":"2000"},
+		{$span,"spanId":"0000000000000010","parentSpanId":"000000000000000c","name":"late","startTimeUnixNano":"1100","endTimeUnixNano":"1200"}
+		]}]}]}
+	END
+	run --separate-stderr bash -c "trdecode skew.json | trfilter --follow 'name == \"root\"' | trencode -t ndjson | jq -r .name | sort | paste -sd,"
+	[ "$output" = child,grandchild,late,root,same ]
+	[[ $stderr == *"1 span is left out by --follow, though its parent is kept"* ]]
+}
+
+@test "strace: bytes that are peeked at are received again; what waits ends the work" {
+	cat >peek.strace <<-'END'
+		10 1700000000.000010 sendto(4<UNIX-STREAM:[100->101]>, "aaaa", 4, 0, NULL, 0) = 4 <0.000001>
+		10 1700000000.000012 sendto(4<UNIX-STREAM:[100->101]>, "bbbb", 4, 0, NULL, 0) = 4 <0.000001>
+		11 1700000000.000020 recvfrom(5<UNIX-STREAM:[101->100]>, "aaaa", 4, MSG_PEEK|MSG_DONTWAIT, NULL, NULL) = 4 <0.000001>
+		11 1700000000.000030 recvfrom(5<UNIX-STREAM:[101->100]>, "aaaa", 4, 0, NULL, NULL) = 4 <0.000001>
+		11 1700000000.000040 openat(AT_FDCWD, "forA", O_RDONLY) = 7 <0.000001>
+		11 1700000000.000050 recvfrom(5<UNIX-STREAM:[101->100]>, "bbbb", 4, 0, NULL, NULL) = 4 <0.000001>
+		11 1700000000.000060 openat(AT_FDCWD, "forB", O_RDONLY) = 7 <0.000001>
+	END
+	run pipe 'trdecode peek.strace | trfilter --follow "name == \"sendto\" && arg.buff == \"aaaa\"" |
+		trencode -t ndjson | jq -r "\"\(.name) \(.args.filename // .args.flags)\"" | paste -sd,'
+	assert_output 'sendto 0,recvfrom MSG_PEEK|MSG_DONTWAIT,recvfrom 0,openat forA'
+	# each of them ends the work for aaaa, others do not
+	while read -r wait call; do
+		{ sed -n '1,5p' peek.strace; echo "11 1700000000.000045 $call <0.000001>"; sed -n '7p' peek.strace; } >wait.strace
+		run pipe 'trdecode wait.strace | trfilter --follow "name == \"sendto\" && arg.buff == \"aaaa\"" |
+			trencode -t ndjson | jq -r ".args.filename // empty" | sort | paste -sd,'
+		[ "$output" = "$([ "$wait" = y ] && echo forA || echo forA,forB)" ] || { echo "$call: $output"; return 1; }
+	done <<-'END'
+		y futex(0x7f, FUTEX_WAIT_PRIVATE, 2, NULL) = 0
+		n futex(0x7f, FUTEX_WAKE_PRIVATE, 2) = 0
+		y io_uring_enter(3, 0, 1, IORING_ENTER_GETEVENTS, NULL, 8) = 0
+		n io_uring_enter(3, 1, 0, 0, NULL, 8) = 1
+		y mq_timedreceive(3, "x", 10, NULL, NULL) = 1
+		y recvmsg(5<UDP:[127.0.0.1:5]>, {msg_name=NULL}, 0) = 4
+		y read(0</dev/pts/0<char 136:0>>, "x", 10) = 1
+		n read(6</etc/passwd>, "x", 10) = 1
+	END
+	# without the names of descriptors
+	sed 's/<UNIX[^>]*>]*>//; s/<UNIX[^]]*\]>//' peek.strace >plain.strace
+	run pipe 'trdecode plain.strace | trfilter --follow "arg.buff == \"aaaa\"" -o o.trs'
+	[[ $output == *"no messages; strace -f -yy "* ]]
+	[[ $output != *trace-cmd* ]]
+}
+
+@test "messages in the text of the kernel: works and transactions of binder" {
+	local text='           app-1     [000] .... 1.000'
+
+	cat >kernel.txt <<-END
+		# tracer: nop
+		#
+		${text}100: tracing_mark_write: B|1|request 7
+		${text}110: workqueue_queue_work: work struct=0000000012345678 function=foo workqueue=events req_cpu=8192 cpu=0
+		${text}112: workqueue_queue_work: work struct=00000000000000ee function=foo workqueue=events req_cpu=8192 cpu=0
+		${text}113: binder_transaction: transaction=55 dest_node=3 dest_proc=20 dest_thread=0 reply=0 flags=0x10 code=0x1
+		${text}150: tracing_mark_write: E|1
+		${text}151: workqueue_queue_work: work struct=00000000000000bb function=bar workqueue=events req_cpu=8192 cpu=0
+		  kworker/0:1-9     [001] d... 1.000160: workqueue_execute_start: work struct 0000000012345678: function foo
+		  kworker/0:1-9     [001] .... 1.000165: first: x=1
+		  kworker/0:1-9     [001] d... 1.000170: workqueue_execute_end: work struct 0000000012345678: function foo
+		  kworker/0:1-9     [001] d... 1.000180: workqueue_execute_start: work struct 00000000000000bb: function bar
+		  kworker/0:1-9     [001] .... 1.000185: other: x=1
+		  kworker/0:1-9     [001] d... 1.000190: workqueue_execute_end: work struct 00000000000000bb: function bar
+		  kworker/0:1-9     [001] d... 1.000191: workqueue_execute_start: work struct 00000000000000ee: function foo
+		  kworker/0:1-9     [001] .... 1.000192: second: x=1
+		  srv-21    [001] .... 1.000220: binder_transaction_received: transaction=55
+		  srv-21    [001] .... 1.000230: tracing_mark_write: B|20|serve
+		  srv-21    [001] .... 1.000240: tracing_mark_write: E|20
+	END
+	run pipe 'trdecode kernel.txt | trfilter --follow "name == \"request 7\"" | trencode -t ndjson |
+		jq -r .name | grep -v "_" | sort | paste -sd,'
+	assert_output 'first,request 7,second,serve'
+}
+
+@test "a flow is a number: a text is refused" {
+	local text
+
+	for text in abc 0x7; do
+		run pipe "trdecode '$TRACE' | trfilter -c 'flow == \"$text\"'"
+		[ "$status" = 2 ]
+		[[ $output == *"'flow' is a number"* ]]
+	done
 }
 
 @test "a server of two stages, recorded now: what it did for each request, as it printed that" {

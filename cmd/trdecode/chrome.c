@@ -846,14 +846,18 @@ static int32_t chrome_cpu_of(struct chrome *c, uint32_t thread)
 }
 
 /* Get the second part of the key of an event: of calls that begin at one time the longer one is
- * the outer one, and those without an enter are outside of others. */
-static uint64_t second_key(enum chrome_kind kind, uint64_t duration, bool unseen)
+ * the outer one, and those without an enter are outside of others. A part of a flow is inside of
+ * the calls that begin at its time, except where the file orders the calls by their begins. */
+static uint64_t second_key(const struct chrome *c, const struct chrome_record *r)
 {
 	static const uint64_t others = (uint64_t)1 << 63;
+	bool complete = r->kind == CHROME_COMPLETE;
 
-	if (unseen)
-		return others - 1 - (kind == CHROME_COMPLETE ? duration : others - 1);
-	return kind == CHROME_COMPLETE ? UINT64_MAX - duration : others;
+	if (r->marks.unseen)
+		return others - 1 - (complete ? r->duration : others - 1);
+	if (is_phase(c, "stf") && !c->threads[r->thread].begins)
+		return UINT64_MAX;
+	return complete ? UINT64_MAX - r->duration : others;
 }
 
 /* Note that a thread has an event. */
@@ -941,7 +945,7 @@ static int chrome_keep_event(struct chrome *c, enum chrome_kind kind, int64_t ti
 		c->lowest = time;
 	if (time + (int64_t)duration > c->highest)
 		c->highest = time + (int64_t)duration;
-	key.second = second_key(kind, duration, record.marks.unseen);
+	key.second = second_key(c, &record);
 	c->read.record.size = 0;
 	if (buffer_append(&c->read.record, &record, sizeof record) ||
 	    (record.values && buffer_append(&c->read.record, p, record.values)))

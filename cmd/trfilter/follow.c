@@ -26,6 +26,8 @@
  */
 #include "cmd/trfilter/follow.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "cmd/trfilter/context.h"
@@ -39,6 +41,7 @@ enum {
 	LINKS_MOST = 1 << 18, /* flows, spans and messages that are followed at one time */
 	PIPES_MOST = 1 << 15, /* and sockets */
 	RANGES_MOST = 8,      /* of the bytes on the way in one of these */
+	EARLY_MOST = 1 << 14, /* parents of spans that have ended, of which nothing was read */
 };
 
 /* What the events of a type mean. */
@@ -61,7 +64,8 @@ enum follow_syscall {
 	SYSCALL_NOT_LOOKED,
 	SYSCALL_OTHER,
 	SYSCALL_WAITS,
-	SYSCALL_READS, /* waits for bytes, too */
+	SYSCALL_MAY_WAIT, /* by its arguments */
+	SYSCALL_READS,	  /* waits for bytes, too */
 	SYSCALL_WRITES,
 };
 
@@ -80,9 +84,19 @@ struct follow_call {
 	bool strong;   /* not only because its thread was awake */
 	bool inside;   /* what happens in its thread is inside of it */
 	bool async;    /* calls and events of the same id are inside of it: link */
+	bool peeks;    /* its bytes are read again */
 	uint32_t pipe; /* that it reads or writes; 0: none */
 	uint64_t link;
 	uint64_t from, bytes; /* the bytes that it writes */
+	uint64_t span;	      /* link to its children; 0: it is no span */
+	uint32_t waiting;     /* index + 1 in follow.waiting; 0: it does not wait for its parent */
+};
+
+/* An open span whose parent may begin later: at the same time, or by a clock of another host. */
+struct follow_waiting {
+	struct call_address at;
+	uint64_t parent;	 /* link */
+	uint32_t next, previous; /* + 1: those with the same parent; next: of the free ones, too */
 };
 
 /* A thread: by its tid, whatever source recorded it; threads of several processes with one tid, as
@@ -114,6 +128,11 @@ struct follow {
 	struct scheduling_types types;
 	struct siphash_key key; /* of links */
 	struct key_map links;	/* those that are followed; LINK_ASYNC: how many calls */
+	struct follow_waiting *waiting;
+	size_t nwaiting, waiting_capacity;
+	uint32_t waiting_free;	   /* + 1 */
+	struct key_map waiting_of; /* by the link of the parent: the first one + 1 */
+	struct key_map early; /* by the link of the parent: spans that ended before this was read */
 	struct follow_task *tasks;
 	size_t ntasks, tasks_capacity;
 	uint32_t *by_thread; /* task by number of the thread; 0 none */
@@ -138,7 +157,9 @@ struct follow {
 	size_t capacity;
 	/* what the trace has, for the remark at the end */
 	bool matched, has_links, has_wakeups, has_wakings, has_switches;
-	uint64_t beyond; /* links and pipes beyond the limits */
+	bool has_strace, has_system; /* a recorder, which has wakeups or is beside one that has */
+	uint64_t beyond;	     /* links and pipes beyond the limits */
+	uint64_t lost; /* spans that ended before their parent, which is kept, began */
 	bool failed;
 	struct error error;
 };
@@ -312,9 +333,29 @@ static void follow_call(struct follow *f, struct follow_call *c)
 	follow_decide(f, c, ROW_KEEP);
 }
 
+/* A span does not wait for its parent any more. */
+static void follow_stop_waiting(struct follow *f, struct follow_call *c)
+{
+	struct follow_waiting *w = &f->waiting[c->waiting - 1];
+
+	if (w->next)
+		f->waiting[w->next - 1].previous = w->previous;
+	if (w->previous)
+		f->waiting[w->previous - 1].next = w->next;
+	else if (!w->next)
+		key_map_remove(&f->waiting_of, w->parent);
+	else if (key_map_set(&f->waiting_of, w->parent, w->next))
+		follow_no_memory(f);
+	w->next = f->waiting_free;
+	f->waiting_free = c->waiting;
+	c->waiting = 0;
+}
+
 /* A call has ended. */
 static void follow_ended(struct follow *f, struct follow_call *c)
 {
+	if (c->waiting)
+		follow_stop_waiting(f, c);
 	follow_decide(f, c, ROW_LEFT_OUT);
 	if (!c->followed)
 		return;
@@ -327,33 +368,87 @@ static void follow_ended(struct follow *f, struct follow_call *c)
 
 /* --- what events mean --- */
 
-static const struct {
+/* Messages. Their ids are numbers, and in text what the kernel's print fmt makes of them:
+ *
+ *     binder_transaction        transaction=55
+ *     workqueue_queue_work      work struct=00000000c0ffee12 function=f
+ *     workqueue_execute_start   work struct 00000000c0ffee12: function f
+ */
+static const struct follow_message {
 	const char *name, *id;
+	const char *text; /* name of the id's field in text */
 	enum follow_role role;
 } follow_messages[] = {
-	{"binder_transaction", "debug_id", FOLLOW_SENDS},
-	{"binder_transaction_received", "debug_id", FOLLOW_RECEIVES},
-	{"workqueue_queue_work", "work", FOLLOW_SENDS},
-	{"workqueue_execute_start", "work", FOLLOW_RECEIVES},
-	{"workqueue_execute_end", "work", FOLLOW_ENDS},
+	{"binder_transaction", "debug_id", "transaction", FOLLOW_SENDS},
+	{"binder_transaction_received", "debug_id", "transaction", FOLLOW_RECEIVES},
+	{"workqueue_queue_work", "work", "struct", FOLLOW_SENDS},
+	{"workqueue_execute_start", "work", "struct", FOLLOW_RECEIVES},
+	{"workqueue_execute_end", "work", "struct", FOLLOW_ENDS},
 };
 
-/* Get the name of the field with the id of the message that the events of a type send or receive;
- * NULL: there is none. */
-static const char *follow_message(const struct type *t, enum follow_role *role)
+/* Get what the events of a type send or receive; NULL: nothing. */
+static const struct follow_message *follow_message(const struct type *t)
 {
 	for (size_t i = 0; i < sizeof follow_messages / sizeof *follow_messages; i++)
-		if (!strcmp(t->name.text, follow_messages[i].name)) {
-			*role = follow_messages[i].role;
-			return follow_messages[i].id;
-		}
+		if (!strcmp(t->name.text, follow_messages[i].name))
+			return &follow_messages[i];
 	return NULL;
+}
+
+/* Get the link of the message of an event; 0: the event does not name it. */
+static uint64_t follow_message_link(const struct follow *f, const struct event *e,
+				    const struct follow_message *m)
+{
+	static const char work[] = "work struct ";
+	const struct field *field = field_find(e->type, m->id);
+	struct field_value v = {.form = FORM_NONE};
+	char number[24];
+	const char *text, *end;
+
+	if (!field)
+		field = field_find(e->type, m->text);
+	if (!field)
+		field = field_find(e->type, "message");
+	if (field)
+		field_get(e, field, 0, &v);
+	text = (const char *)v.text;
+	end = text + v.size;
+	if (v.form != FORM_TEXT) {
+		if (v.form == FORM_NONE)
+			return 0;
+		text = number;
+		end = number + snprintf(number, sizeof number, "%" PRIu64, v.u);
+	} else if (v.size >= sizeof work && !memcmp(text, work, sizeof work - 1)) {
+		text += sizeof work - 1;
+		end = memchr(text, ':', (size_t)(end - text));
+	} else if (field->role == ROLE_MESSAGE) {
+		return 0;
+	}
+	/* digits alone were read as a number */
+	while (text && text < end && (*text == '0' || *text == 'x'))
+		text++;
+	return end > text ? follow_hash(f, LINK_MESSAGE,
+					follow_hash_text(f, text, (size_t)(end - text)),
+					(uint64_t)m->id[0])
+			  : 0;
+}
+
+/* Note what may lack of the trace with a type. */
+static void follow_note_source(struct follow *f, const struct type *t)
+{
+	static const char *const tables[] = {"csv", "tsv", "ndjson", "otlp", "jaeger", "zipkin"};
+	bool other = false;
+
+	for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
+		other |= type_is_of(t, tables[i]);
+	f->has_strace |= type_is_of(t, "strace");
+	f->has_system |= !other && !type_is_of(t, "strace");
 }
 
 static enum follow_role follow_role_of(struct follow *f, const struct type *t)
 {
 	const struct scheduling_type *s = scheduling_types_get(&f->types, t);
-	enum follow_role role = FOLLOW_PLAIN;
+	const struct follow_message *message;
 
 	if (!s) {
 		follow_no_memory(f);
@@ -371,8 +466,8 @@ static enum follow_role follow_role_of(struct follow *f, const struct type *t)
 		return FOLLOW_SPAN;
 	if (type_is_call(t) && type_is_of(t, "strace"))
 		return FOLLOW_SYSCALL;
-	follow_message(t, &role);
-	return role;
+	message = follow_message(t);
+	return message ? message->role : FOLLOW_PLAIN;
 }
 
 static enum follow_role follow_role(struct follow *f, const struct type *t)
@@ -381,8 +476,10 @@ static enum follow_role follow_role(struct follow *f, const struct type *t)
 		follow_no_memory(f);
 		return FOLLOW_PLAIN;
 	}
-	if (!f->roles[t->number])
+	if (!f->roles[t->number]) {
+		follow_note_source(f, t);
 		f->roles[t->number] = (uint8_t)follow_role_of(f, t);
+	}
 	return f->roles[t->number];
 }
 
@@ -410,12 +507,16 @@ static enum follow_syscall follow_syscall(struct follow *f, const struct event *
 	}
 	if (f->syscalls[e->location])
 		return f->syscalls[e->location];
-	if (follow_is_listed(" read readv recv recvfrom recvmsg ", name))
+	if (follow_is_listed(" read readv recv recvfrom recvmsg recvmmsg ", name))
 		is = SYSCALL_READS;
+	else if (follow_is_listed(" futex io_uring_enter ", name))
+		is = SYSCALL_MAY_WAIT;
 	else if (follow_is_listed(" write writev send sendto sendmsg ", name))
 		is = SYSCALL_WRITES;
 	else if (follow_is_listed(" accept accept4 poll ppoll select pselect6 epoll_wait "
-				  "epoll_pwait epoll_pwait2 io_getevents msgrcv semop semtimedop "
+				  "epoll_pwait epoll_pwait2 io_getevents io_pgetevents msgrcv "
+				  "mq_timedreceive semop semtimedop futex_wait futex_waitv "
+				  "futex_wait_requeue "
 				  "nanosleep clock_nanosleep pause rt_sigsuspend rt_sigtimedwait "
 				  "wait4 waitid waitpid ",
 				  name))
@@ -484,6 +585,40 @@ static uint64_t follow_bytes(const struct follow *f, const struct event *e, cons
 	return bytes;
 }
 
+/* Test whether the text of an argument of a system call has a word. */
+static bool follow_says(const struct follow *f, const struct event *e, const char *key,
+			const char *word)
+{
+	struct value v;
+
+	return argument_by_key(f->dictionary, e, key, &v) && v.tag == VALUE_STRING &&
+	       memmem(v.bytes, v.n, word, strlen(word));
+}
+
+/* Test whether a system call, that begins, waits for what other threads or hosts do. */
+static bool follow_waits(const struct follow *f, const struct event *e, enum follow_syscall is,
+			 uint32_t pipe)
+{
+	static const char *const terminals[] = {"/dev/tty", "/dev/pts/", "/dev/console"};
+	struct text_ref name = dictionary_location_name(f->dictionary, e->location);
+	struct value v;
+
+	if (is == SYSCALL_MAY_WAIT)
+		return follow_says(f, e, "op", "FUTEX_WAIT") ||
+		       follow_says(f, e, "op", "FUTEX_LOCK_PI") ||
+		       follow_bytes(f, e, "min_complete");
+	if (is != SYSCALL_READS || pipe)
+		return is == SYSCALL_WAITS || (is == SYSCALL_READS && pipe);
+	/* only sockets are received from; a file never waits, nor does an unknown descriptor */
+	if (!argument_by_key(f->dictionary, e, "fd_path", &v) || v.tag != VALUE_STRING || !v.n)
+		return name.size > 4 && !memcmp(name.text, "recv", 4);
+	for (size_t i = 0; i < sizeof terminals / sizeof *terminals; i++)
+		if (v.n >= strlen(terminals[i]) &&
+		    !memcmp(v.bytes, terminals[i], strlen(terminals[i])))
+			return true;
+	return v.bytes[0] != '/';
+}
+
 /* A system call begins to write. Its bytes may be received before it has returned. */
 static void follow_write(struct follow *f, const struct event *e, struct follow_call *c)
 {
@@ -529,6 +664,9 @@ static bool follow_read(struct follow *f, const struct event *e, const struct fo
 		return false;
 	reached = p->count && p->ranges[0].from < p->received + bytes &&
 		  p->ranges[0].to > p->received;
+	/* these bytes are received again */
+	if (c->peeks || follow_says(f, e, "flags", "MSG_PEEK"))
+		return reached;
 	p->received += bytes;
 	while (passed < p->count && p->ranges[passed].to <= p->received)
 		passed++;
@@ -569,6 +707,68 @@ static uint64_t follow_span(const struct follow *f, const struct event *e, const
 		hash = follow_hash(f, LINK_SPAN, hash, follow_hash_text(f, v.text, v.size));
 	}
 	return hash | 1;
+}
+
+/* Remember the call of a span that was read last, until its parent begins. */
+static void follow_wait(struct follow *f, struct follow_call *c, uint64_t parent)
+{
+	uint32_t first = (uint32_t)key_map_get(&f->waiting_of, parent), number = f->waiting_free;
+
+	if (!number && ARRAY_GROW(f->waiting, f->waiting_capacity, f->nwaiting)) {
+		follow_no_memory(f);
+		return;
+	}
+	if (!number)
+		number = (uint32_t)++f->nwaiting;
+	else
+		f->waiting_free = f->waiting[number - 1].next;
+	f->waiting[number - 1] = (struct follow_waiting){
+		.at = calls_address(&f->calls, NULL, c), .parent = parent, .next = first};
+	if (first)
+		f->waiting[first - 1].previous = number;
+	if (key_map_set(&f->waiting_of, parent, number))
+		follow_no_memory(f);
+	c->waiting = number;
+}
+
+/* Follow the children of a span from now on, those that have begun, and the children of these. */
+static void follow_span_children(struct follow *f, uint64_t span)
+{
+	struct call_address *found = NULL;
+	size_t n = 0, capacity = 0;
+
+	for (size_t i = 0; span && !f->failed; i++) {
+		uint32_t number;
+
+		follow_add_link(f, span);
+		f->lost += key_map_get(&f->early, span);
+		key_map_remove(&f->early, span);
+		while ((number = (uint32_t)key_map_get(&f->waiting_of, span)) && !f->failed) {
+			struct call_address at = f->waiting[number - 1].at;
+			struct follow_call *c = calls_at(&f->calls, at);
+
+			if (ARRAY_GROW(found, capacity, n))
+				follow_no_memory(f);
+			else
+				found[n++] = at;
+			follow_stop_waiting(f, c);
+			c->strong = true;
+			follow_call(f, c);
+		}
+		span = i < n ? ((struct follow_call *)calls_at(&f->calls, found[i]))->span : 0;
+	}
+	free(found);
+}
+
+/* A span that is left out has ended: remember this until its parent begins. */
+static void follow_early(struct follow *f, uint64_t parent)
+{
+	if (!parent)
+		return;
+	if (f->early.count >= EARLY_MOST)
+		key_map_clear(&f->early);
+	if (key_map_set(&f->early, parent, key_map_get(&f->early, parent) + 1))
+		follow_no_memory(f);
 }
 
 /* Test whether a flow that is followed leads to an event, whose flows were read. */
@@ -666,14 +866,13 @@ static void follow_wakeup(struct follow *f, const struct event *e, bool followed
 /* Take a message, of an event that is followed or not. */
 static void follow_take_message(struct follow *f, const struct event *e, bool followed)
 {
-	enum follow_role role = FOLLOW_PLAIN;
-	const char *field = follow_message(e->type, &role);
-	uint64_t id = 0, link;
+	const struct follow_message *m = follow_message(e->type);
+	uint64_t link = m ? follow_message_link(f, e, m) : 0;
+	enum follow_role role = m ? m->role : FOLLOW_PLAIN;
 
-	if (!field || !field_number(e, field, &id))
+	if (!link)
 		return;
 	f->has_links = true;
-	link = follow_hash(f, LINK_MESSAGE, id, (uint64_t)(uintptr_t)field);
 	if (role == FOLLOW_SENDS && followed && !follow_in_interrupt(f, e)) {
 		follow_add_link(f, link);
 	} else if (role == FOLLOW_RECEIVES) {
@@ -713,7 +912,8 @@ static void follow_leads(struct follow *f, const struct event *e, enum follow_ro
 static bool follow_may_be_reached(struct follow *f, const struct event *e, enum follow_role role)
 {
 	return f->callers || (role == FOLLOW_SYSCALL && follow_syscall(f, e) == SYSCALL_READS) ||
-	       (!(e->type->flags & TYPE_CALL_NUMBER) && flows_are_of(e->type));
+	       (!(e->type->flags & TYPE_CALL_NUMBER) && flows_are_of(e->type)) ||
+	       (role == FOLLOW_SPAN && follow_span(f, e, "parent_id"));
 }
 
 /* Test whether what happens in the thread of a call is inside of it. Calls with numbers may
@@ -741,7 +941,7 @@ static uint8_t follow_enter(struct follow *f, const struct event *e, const struc
 				: 0;
 
 	/* the thread waits for other work */
-	if (is == SYSCALL_WAITS || (is == SYSCALL_READS && pipe))
+	if (role == FOLLOW_SYSCALL && follow_waits(f, e, is, pipe))
 		t->awake = 0;
 	f->has_links |= pipe != 0;
 	*c = (struct follow_call){.block = block_queue_next(&f->widening.queue),
@@ -751,7 +951,9 @@ static uint8_t follow_enter(struct follow *f, const struct event *e, const struc
 				  .inside = follow_has_inside(e->type),
 				  .async = async,
 				  .pipe = pipe,
-				  .link = async};
+				  .peeks = pipe && follow_says(f, e, "flags", "MSG_PEEK"),
+				  .link = async,
+				  .span = role == FOLLOW_SPAN ? follow_span(f, e, "span_id") : 0};
 	c->strong = match || follow_reached(f) || (c->inside && (t->strong || t->next)) ||
 		    (async && follow_has_link(f, async)) ||
 		    (role == FOLLOW_SPAN && follow_has_link(f, follow_span(f, e, "parent_id")));
@@ -762,8 +964,7 @@ static uint8_t follow_enter(struct follow *f, const struct event *e, const struc
 	if (followed) {
 		follow_call(f, c);
 		follow_flows(f);
-		if (role == FOLLOW_SPAN)
-			follow_add_link(f, follow_span(f, e, "span_id"));
+		follow_span_children(f, c->span);
 	}
 	if (pipe && is == SYSCALL_WRITES)
 		follow_write(f, e, c);
@@ -777,6 +978,8 @@ static uint8_t follow_enter(struct follow *f, const struct event *e, const struc
 		return ROW_LEFT_OUT;
 	}
 	f->owners[f->row] = calls_address(&f->calls, s, c);
+	if (role == FOLLOW_SPAN && numbered && follow_span(f, e, "parent_id"))
+		follow_wait(f, c, follow_span(f, e, "parent_id"));
 	return ROW_UNDECIDED;
 }
 
@@ -798,6 +1001,8 @@ static uint8_t follow_leave(struct follow *f, const struct event *e, const struc
 	}
 	if (c->kept)
 		follow_flows(f);
+	else if (c->waiting)
+		follow_early(f, f->waiting[c->waiting - 1].parent);
 	follow_ended(f, c);
 	/* the thread has got bytes of the request */
 	if (got)
@@ -809,13 +1014,13 @@ static uint8_t follow_leave(struct follow *f, const struct event *e, const struc
 	return ROW_KEEP;
 }
 
-/* Find the call that an event which is part of a flow belongs to: the innermost one of its thread;
- * NULL: there is none. */
+/* Find the call that an event which is part of a flow belongs to; NULL: there is none yet. */
 static struct follow_call *follow_around(struct follow *f, const struct event *e)
 {
 	const struct stack *s = calls_thread_stack(&f->calls, e->lane->thread);
+	size_t n = flows_call_of(&f->flows, e, s);
 
-	return s && s->count ? calls_data(&f->calls, s, s->count - 1) : NULL;
+	return n ? calls_data(&f->calls, s, n - 1) : NULL;
 }
 
 /* Take an event that is no call. Returns the state of its row. */
@@ -830,7 +1035,7 @@ static uint8_t follow_event(struct follow *f, const struct event *e, uint32_t ta
 	kept = match || part || (follow_is_followed(f, task) && !per_cpu) ||
 	       (async && follow_has_link(f, async)) ||
 	       (role == FOLLOW_SPAN && follow_has_link(f, follow_span(f, e, "span_id")));
-	if (part && f->flows.phase == 'f' && !f->flows.enclosing)
+	if (part && !around && flows_call_is_next(&f->flows))
 		f->tasks[task].next = true;
 	else if (part && around && !around->followed) {
 		around->strong = true;
@@ -1035,6 +1240,7 @@ static void follow_end_stream(struct follow *f)
 	calls_free(&f->calls);
 	follow_begin_calls(f);
 	key_map_clear(&f->links);
+	key_map_clear(&f->early);
 	f->epoch++;
 }
 
@@ -1094,13 +1300,19 @@ static void follow_remarks(const struct follow *f)
 	if (f->matched && !f->has_links && !f->has_wakeups)
 		warn(NULL, NO_OFFSET,
 		     "--follow keeps only the calls themselves: the trace has no flows, no wakeups "
-		     "and no messages; %s",
-		     record);
+		     "and no messages%s%s",
+		     f->has_strace || f->has_system ? "; " : "",
+		     f->has_strace   ? "strace -f -yy names the pipes and sockets of messages"
+		     : f->has_system ? record
+				     : "");
 	else if (f->matched && f->has_wakeups && !f->has_switches)
 		warn(NULL, NO_OFFSET,
 		     "--follow: a woken thread is followed up to its next wakeup, as the trace has "
 		     "no sched_switch; %s",
 		     record);
+	warn_count(NULL, f->lost,
+		   "{span is|spans are} left out by --follow, though {its parent is|their parents "
+		   "are} kept: {it|they} ended before the parent began, by another clock");
 	warn_count(NULL, f->beyond,
 		   "{flow, span or message is|flows, spans and messages are} not followed: more "
 		   "than %d at one time",
@@ -1121,6 +1333,9 @@ void follow_finish(struct widening *w, bool quiet)
 	flows_free(&f->flows);
 	scheduling_types_free(&f->types);
 	key_map_free(&f->links);
+	key_map_free(&f->waiting_of);
+	key_map_free(&f->early);
+	free(f->waiting);
 	key_map_free(&f->pipe_numbers);
 	idmap_free(&f->by_tid);
 	free(f->tasks);

@@ -858,7 +858,7 @@ static enum declared_kind expression_kind_of(void *ctx, const struct operand *o,
 	case ASK_FIELD:
 	case ASK_ARGUMENT:
 	case ASK_RETURN: return DECLARED_FIELD;
-	case ASK_FLOW: return check->flows ? DECLARED_OTHER : DECLARED_FIELD;
+	case ASK_FLOW: return check->flows ? DECLARED_NUMBER : DECLARED_FIELD;
 	case ASK_DURATION:
 	case ASK_DEPTH:
 	case ASK_SELF:

@@ -1547,20 +1547,21 @@ static void enter_request(struct statistics *s, const struct event *e, const str
 static int event_request(struct statistics *s, const struct event *e)
 {
 	struct flow_sets *r = s->requests;
-	struct key_cell *around =
-		request_cell(s, calls_thread_stack(&s->calls, e->lane->thread), 0);
+	const struct stack *stack = calls_thread_stack(&s->calls, e->lane->thread);
+	struct key_cell *around = request_cell(s, stack, 0);
 	uint64_t set = flow_sets_read(r, e, around ? request_of(around) : 0);
+	size_t n = r->flows.count ? flows_call_of(&r->flows, e, stack) : 0;
 
 	s->request_row[s->request_cell] = (struct key_cell){0};
 	set_request(s->request_row + s->request_cell, set);
 	if (!r->flows.count)
 		return 0;
-	if (r->flows.phase == 'f' && !r->flows.enclosing) {
+	if (!n && flows_call_is_next(&r->flows)) {
 		if (ARRAY_REACH(r->next, r->nnext, e->lane->thread))
 			return -1;
 		r->next[e->lane->thread] = set;
-	} else if (around) {
-		set_request(around, set);
+	} else if (n) {
+		set_request(request_cell(s, stack, stack->count - n), set);
 	}
 	return 0;
 }

@@ -733,18 +733,19 @@ static bool comparable(const struct declared *k, const char *name, const struct 
 
 /* Refuse a text that is compared with numbers without that name, and a number that is compared with
  * texts. */
-static int check_literal(const struct declared *k, const char *name, const struct scalar *literal,
-			 struct error *e)
+static int check_literal(const struct declared *k, enum declared_kind kind, const char *name,
+			 const struct scalar *literal, struct error *e)
 {
 	int size = literal->size < 60 ? (int)literal->size : 60;
 	struct nearest nearest;
-	bool names;
+	bool names = false;
 
 	/* NULL is 0 */
 	if (literal->form != SCALAR_TEXT && (!scalar_is_number(literal) || !scalar_true(literal)))
 		return 0;
 	nearest_begin(&nearest, literal->text, literal->size);
-	if (comparable(k, name, literal, &nearest, &names))
+	if (kind == DECLARED_NUMBER ? literal->form != SCALAR_TEXT
+				    : comparable(k, name, literal, &nearest, &names))
 		return 0;
 	if (literal->form != SCALAR_TEXT)
 		error_set(e, k->file, NO_OFFSET,
@@ -772,18 +773,21 @@ static int check_literals(const struct declared *k, const struct node *n, struct
 	bool swapped = operand_literal(n->left);
 	const struct operand *field = operand_field(swapped ? n->right : n->left),
 			     *literal = swapped ? n->left : n->right;
+	enum declared_kind kind;
 	const char *name;
 
-	if (!field || k->kind(k->ctx, field, &name) != DECLARED_FIELD)
+	kind = field ? k->kind(k->ctx, field, &name) : DECLARED_OTHER;
+	if (kind != DECLARED_FIELD &&
+	    (kind != DECLARED_NUMBER || declared_has(k->dictionary, name)))
 		return 0;
 	if (n->kind == NODE_COMPARE && operand_literal(literal) &&
-	    check_literal(k, name, &literal->value, e))
+	    check_literal(k, kind, name, &literal->value, e))
 		return -1;
 	for (size_t i = 0; n->kind == NODE_IN && i < n->ntexts; i++)
-		if (check_literal(k, name, &n->texts[i], e))
+		if (check_literal(k, kind, name, &n->texts[i], e))
 			return -1;
 	for (size_t i = 0; n->kind == NODE_IN && i < n->nnumbers; i++)
-		if (check_literal(k, name, &n->numbers[i], e))
+		if (check_literal(k, kind, name, &n->numbers[i], e))
 			return -1;
 	return 0;
 }
@@ -810,7 +814,7 @@ static int declared_check_word(const struct declared *k, const struct node *n, b
 	*is_name = comparable(k, name, &text, &nearest, is_name) && *is_name;
 	return *is_name || k->partial || schemaless(k->dictionary)
 		       ? 0
-		       : check_literal(k, name, &text, e);
+		       : check_literal(k, DECLARED_FIELD, name, &text, e);
 }
 
 /* Returns true if the condition may choose events by what they are; alone: if it does so other than

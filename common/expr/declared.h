@@ -14,10 +14,11 @@
 /* What an operand of a condition is. */
 enum declared_kind {
 	DECLARED_OTHER,
-	DECLARED_FIELD, /* a field of events */
-	DECLARED_CALL,	/* a field of calls, of which the stream has none */
-	DECLARED_KIND,	/* the kind of events */
-	DECLARED_TIMES, /* a time of calls, a weight of samples, or a field of that name */
+	DECLARED_NUMBER, /* of events that need no field for it; some may have such a field */
+	DECLARED_FIELD,	 /* a field of events */
+	DECLARED_CALL,	 /* a field of calls, of which the stream has none */
+	DECLARED_KIND,	 /* the kind of events */
+	DECLARED_TIMES,	 /* a time of calls, a weight of samples, or a field of that name */
 	DECLARED_DEPTH,
 	DECLARED_STACK,
 	DECLARED_SYMKIND,

@@ -185,6 +185,17 @@ unsigned flows_read(struct flows *f, const struct event *ev)
 	return f->count;
 }
 
+size_t flows_call_of(const struct flows *f, const struct event *ev, const struct stack *thread)
+{
+	size_t n = thread ? thread->count : 0, at = n;
+
+	if (!flows_call_is_next(f))
+		return n;
+	while (at && thread->frames[at - 1].start == ev->time)
+		at--;
+	return at < n ? at + 1 : 0;
+}
+
 char flow_phase(struct flows *f, const struct flow_part *part)
 {
 	uint32_t high = (uint32_t)(part->id >> 32), low = (uint32_t)part->id;

@@ -7,6 +7,7 @@
 #ifndef TR_PAIRS_FLOWS_H
 #define TR_PAIRS_FLOWS_H
 
+#include "common/calls/calls.h"
 #include "common/calls/open_calls.h"
 #include "common/stream/event.h"
 
@@ -55,6 +56,20 @@ static inline bool flows_are_of(const struct type *t)
 
 /* Read the flows of an event into f->parts, and f->phase. Returns their number. */
 unsigned flows_read(struct flows *f, const struct event *ev);
+/*
+ * Find the call that the event of flows_read, which is no call, belongs to. Returns the number of
+ * the calls that are open in its thread down to this one; 0: none.
+ *
+ *     f         the next call that begins in the thread: the outermost one that begins at the time
+ *               of the event, else a later one: 0
+ *     others    the call around the event
+ */
+size_t flows_call_of(const struct flows *f, const struct event *ev, const struct stack *thread);
+/* Test whether the event of flows_read belongs to the next call that begins in its thread. */
+static inline bool flows_call_is_next(const struct flows *f)
+{
+	return f->phase == 'f' && !f->enclosing;
+}
 /* Get the phase of a part in Trace Event JSON: s of the first part of a flow, t, or f; 0: out
  * of memory. */
 char flow_phase(struct flows *f, const struct flow_part *part);

@@ -3,6 +3,7 @@
 Trace Event JSON that shares nothing with the program.
 
 usage: follow.py random SEED [EVENTS] >FILE      a trace with calls, flows, ids, wakeups and switches
+       follow.py complete FILE                  the same calls as X, each at its end
        follow.py keep N FILE                     lines "TIME DUR TID NAME" of what is kept, in ns
        follow.py lines <NDJSON                   the same lines of rows that trencode -t ndjson printed
 """
@@ -14,15 +15,15 @@ THREADS = [(1, 1), (1, 2), (1, 3), (1, 4), (2, 5)]
 
 
 def random_trace(seed, events):
-    """Calls nest in their threads; every event has its own time."""
+    """Calls nest in their threads; every event has its own time, but for flows at the begins of calls."""
     r = random.Random(seed)
     out, time = [], 0
     stacks = {t: [] for t in THREADS}
     begun = []
 
-    def put(ph, thread, name, **more):
+    def put(ph, thread, name, later=None, **more):
         nonlocal time
-        time += r.randint(1, 3)
+        time += r.randint(1, 3) if later is None else later
         out.append({"ph": ph, "pid": thread[0], "tid": thread[1], "ts": time, "name": name, "cat": "c", **more})
 
     for _ in range(events):
@@ -34,6 +35,9 @@ def random_trace(seed, events):
             stack.append(1)
             args = {"id": r.randint(1, 12)} if r.random() < 0.5 else {}
             put("B", thread, "call%d" % r.randint(1, 4), args=args)
+            if r.random() < 0.4:
+                enclosing = {"bp": "e"} if r.random() < 0.5 else {}
+                put(r.choice("stf"), thread, "flow", later=0, id=r.randint(1, 30), **enclosing)
         elif what == "E" and stack:
             stack.pop()
             put("E", thread, "")
@@ -62,6 +66,26 @@ def random_trace(seed, events):
                 args={"prev_comm": "c", "prev_pid": thread[1], "prev_prio": 120,
                       "prev_state": r.choice(["S", "S", "R", "D"]), "next_comm": "c",
                       "next_pid": r.choice(THREADS)[1], "next_prio": 120})
+    for thread, stack in stacks.items():
+        for _ in stack:
+            put("E", thread, "")
+    json.dump({"traceEvents": out}, sys.stdout)
+
+
+def complete(path):
+    """Flows at the time of a begin are before the call then."""
+    with open(path, encoding="utf-8") as f:
+        events = json.load(f)["traceEvents"]
+    out, stacks = [], {}
+    for e in events:
+        stack = stacks.setdefault((e["pid"], e["tid"]), [])
+        if e["ph"] == "B":
+            stack.append(e)
+        elif e["ph"] == "E":
+            begin = stack.pop()
+            out.append({**begin, "ph": "X", "dur": e["ts"] - begin["ts"]})
+        else:
+            out.append(e)
     json.dump({"traceEvents": out}, sys.stdout)
 
 
@@ -156,7 +180,8 @@ class Model:
         thread, flow, args = self.thread(e), self.flow(e), e.get("args", {})
         part = bool(flow and flow[0] in self.flows)
         kept = part or self.works(thread) or (e["ph"] == "n" and self.ids.get(e["id"], 0) > 0)
-        if part and flow[1] == "f" and e.get("bp") != "e":
+        begins = bool(self.stack(thread) and self.stack(thread)[-1].event["ts"] == e["ts"])
+        if part and flow[1] == "f" and e.get("bp") != "e" and not begins:
             self.next[thread] = True
         elif part and self.stack(thread) and not self.stack(thread)[-1].followed:
             call = self.stack(thread)[-1]
@@ -205,6 +230,8 @@ def main(argv):
         random_trace(int(argv[1]), int(argv[2]) if len(argv) > 2 else 300)
     elif argv[:1] == ["keep"] and len(argv) == 3:
         keep(int(argv[1]), argv[2])
+    elif argv[:1] == ["complete"] and len(argv) == 2:
+        complete(argv[1])
     elif argv == ["lines"]:
         lines()
     else:
