@@ -95,3 +95,53 @@ for name, value in ("ratio", ratio), ("low", ratio * math.exp(-1.96 * error)), (
 	run -0 pipe "trdecode -q '$DATA/perf/flat.data' | trstat --explain-tail 'name == \"main\"'"
 	assert_output --partial 'no calls in this trace'
 }
+
+# values FILE CALLS DURATION VALUE: write calls, whose duration and fields are expressions of Python; one of 50 is slow
+values() {
+	python3 -c '
+import json, sys
+calls, duration, value = int(sys.argv[1]), *sys.argv[2:]
+for i in range(calls):
+    slow = i % 50 == 7
+    row = dict(time=i * 10**7, dur=eval(duration), name="request", tid=1, pid=1, **eval(value))
+    print(json.dumps(row))
+' "${@:2}" | trdecode -q -f ndjson -o "$1"
+}
+
+@test "slow calls in the bucket of the quantile are found, exactly, and the threshold is a duration" {
+	# all durations are in one bucket of the histogram
+	values bucket.trs 5000 '1002000 if slow else 1000000' 'dict(gc="yes" if slow else "no")'
+	local quantile
+	for quantile in 0.5 0.9 0.97; do
+		run -0 explain bucket.trs --quantile $quantile
+		assert_line "100 of 5000 calls are slow: longer than 1.000 ms, the quantile $quantile"
+		assert_line --regexp ' 0.0% .* arg.gc == "yes"$'
+	done
+	run -0 explain bucket.trs --quantile 0.98
+	assert_line '0 of 5000 calls are slow: longer than 1.002 ms, the quantile 0.98'
+}
+
+@test "a difference is a condition that is true of the slow calls counted" {
+	local value difference
+	for value in 'dict(v=[1, 2, 3] if slow else [1])' 'dict(v="evil\"q\\x\t" if slow else "no")' \
+		'dict(v=2.5 if slow else i % 3 and "a")' 'dict(v="s" if slow else i % 7)' \
+		'dict(v=i % 7) if slow else dict(v="s")'; do
+		values value.trs 2000 'i + (10**6 if slow else 10**5)' "$value"
+		explain value.trs -t json --quantile 0.98 >rows.json
+		difference=$(python3 -c '
+import json
+row = json.load(open("rows.json"))[0]
+assert (row["slow"], row["slow_of"], row["rest"]) == (40, 40, 0), row
+print(row["difference"])')
+		echo "$value: $difference"
+		run -0 --separate-stderr trstat -q --where "$difference" -c count -t csv value.trs
+		assert_line request,40
+	done
+}
+
+@test "the name of the function is a difference where the condition is true of several" {
+	values name.trs 2000 'i + (10**6 if slow else 10**5)' 'dict(size=i % 5)'
+	trencode -q -t ndjson name.trs | sed '8~50s/"request"/"report"/' | trdecode -q -f ndjson -o names.trs
+	run -0 trstat -q --explain-tail 'dur > 0' --quantile 0.98 names.trs
+	assert_line --partial 'name == "report"'
+}

@@ -82,6 +82,7 @@ enum feature_kind {
 	FEATURE_ARGUMENT, /* and every other field of the events */
 	FEATURE_CHILD,
 	FEATURE_BEFORE,
+	FEATURE_NAME,
 	FEATURE_CALLER,
 	FEATURE_WAKER,
 	FEATURE_RETURN,
@@ -214,7 +215,7 @@ static uint32_t item_number(struct tail *t, uint32_t feature, const struct field
 	} key;
 	size_t n = v->form == FORM_TEXT ? v->size : 0;
 	uint32_t number;
-	double real = v->size == 4 ? shortest_widen((float)v->real) : v->real;
+	double real;
 
 	memset(&key.item, 0, sizeof key.item);
 	key.item.feature = feature;
@@ -225,6 +226,7 @@ static uint32_t item_number(struct tail *t, uint32_t feature, const struct field
 		if (n < v->size)
 			memcpy(key.text + n - 3, "...", 3);
 	} else if (v->form == FORM_REAL) {
+		real = v->size == 4 ? shortest_widen((float)v->real) : v->real;
 		memcpy(&key.item.bits, &real, sizeof real);
 	} else {
 		key.item.bits = v->u;
@@ -566,6 +568,8 @@ static int tail_items(struct tail *t, const struct call *call, const struct even
 	t->nitem = (uint32_t)open->items;
 	if (tail_add_enter(t, open, call->lane) || tail_add_event(t, e))
 		return -1;
+	tail_add_text(t, FEATURE_NAME, "name",
+		      dictionary_location_name(t->dictionary, call->location));
 	if (call->caller)
 		tail_add_text(t, FEATURE_CALLER, "caller",
 			      dictionary_location_name(t->dictionary, call->caller));
@@ -894,7 +898,7 @@ struct stratum {
 struct named {
 	uint32_t feature, item, begin, end; /* as of the candidate, from its threshold on */
 	bool number;
-	bool whole;	     /* all compared calls have such a number, or it is an item */
+	bool whole;	     /* all compared calls have the feature, as a text or as a number */
 	bool without;	     /* the calls without it are the slow ones */
 	uint32_t slow, rest; /* compared calls with it */
 	double ratio, low, high, p;
@@ -1352,14 +1356,13 @@ struct scaled {
 	double a, b, d, e;
 };
 
-/* Scale the counts of a stratum, plus a share of `more` calls in each. */
+/* Scale the counts of a stratum, plus `more` calls in each. */
 static struct scaled scaled_of(const struct comparison *c, const struct stratum *k, bool without,
 			       double more)
 {
 	double rest = (double)(c->all - c->slow) / (c->n - c->s), slow = (double)c->slow / c->s;
 	struct scaled r;
 
-	more *= (double)k->n / c->n;
 	r.a = slow * (k->a + more);
 	r.b = rest * (k->m - k->a + more);
 	r.d = slow * (k->s - k->a + more);
@@ -1376,6 +1379,13 @@ static void add_influence(double count, double scale, double influence, double *
 	*sum += count * influence;
 }
 
+/* Test whether a stratum has calls with the candidate and without it: others have no information
+ * on the ratio of their risks (Greenland and Robins 1985). */
+static bool stratum_compares(const struct stratum *k)
+{
+	return k->m && k->m < k->n;
+}
+
 /* Get the ratio of the risk to be slow with what is named to that without it, among calls that are
  * alike in what was named before, and its interval of 95 %. The ratio is that of Mantel and
  * Haenszel for all calls; the interval is that of its logarithm, by the delta method for two
@@ -1383,25 +1393,34 @@ static void add_influence(double count, double scale, double influence, double *
 static void named_ratio(const struct comparison *c, struct named *to)
 {
 	double scale[2] = {(double)(c->all - c->slow) / (c->n - c->s), (double)c->slow / c->s};
-	double with = 0, without = 0, more = 0, squares = 0, sum[2] = {0}, width;
+	double with = 0, without = 0, more = 0, squares = 0, sum[2] = {0}, calls = 0, width;
+
+	for (uint32_t i = 0; i < c->nstrata; i++)
+		calls += stratum_compares(&c->strata[i]) ? c->strata[i].n : 0;
 
 	for (int pass = 0; pass < 2 && (!(with > 0) || !(without > 0)); pass++) {
-		/* one of both has no slow call: half a call more in each cell */
-		more = pass / 2.0;
+		/* one of both has no slow call: half a call more in each cell, of all strata */
+		more = pass / (2 * fmax(calls, 1));
 		with = without = 0;
 		for (uint32_t i = 0; i < c->nstrata; i++) {
-			struct scaled r = scaled_of(c, &c->strata[i], to->without, more);
+			const struct stratum *k = &c->strata[i];
+			struct scaled r = scaled_of(c, k, to->without, more * k->n);
 			double all = r.a + r.b + r.d + r.e;
 
+			if (!stratum_compares(k))
+				continue;
 			with += r.a * (r.d + r.e) / all;
 			without += r.d * (r.a + r.b) / all;
 		}
 	}
 	for (uint32_t i = 0; i < c->nstrata; i++) {
-		struct scaled r = scaled_of(c, &c->strata[i], to->without, more);
+		const struct stratum *k = &c->strata[i];
+		struct scaled r = scaled_of(c, k, to->without, more * k->n);
 		double all = r.a + r.b + r.d + r.e, n1 = r.a + r.b, n0 = r.d + r.e;
 		double per_with = 1 / (all * all * with), per_without = 1 / (all * all * without);
 
+		if (!stratum_compares(k))
+			continue;
 		add_influence(r.a, scale[1], n0 * (all - r.a) * per_with - r.d * n0 * per_without,
 			      &squares, &sum[1]);
 		add_influence(r.d, scale[1], r.a * n1 * per_with - n1 * (all - r.d) * per_without,
@@ -1459,6 +1478,27 @@ static void join_strata(struct comparison *c)
 
 /* --- what is named --- */
 
+/* Test whether all compared calls have the feature of a candidate, as a text or as a number. */
+static bool is_whole(const struct comparison *c, const struct candidate *k)
+{
+	struct tail_item item, other;
+	uint32_t calls = 0;
+
+	if (k->cuts)
+		return k->end - k->begin == c->n;
+	item = item_get(c->t, k->item);
+	for (size_t i = 0; i < c->candidates; i++) {
+		const struct candidate *of = &c->candidate[i];
+
+		if (of->cuts || of->feature != k->feature)
+			continue;
+		other = item_get(c->t, of->item);
+		if (item_is_number(&other) == item_is_number(&item))
+			calls += of->end - of->begin;
+	}
+	return calls == c->n;
+}
+
 /* Keep the difference that a candidate makes. */
 static void name_candidate(struct comparison *c, struct candidate *k, double p)
 {
@@ -1479,7 +1519,7 @@ static void name_candidate(struct comparison *c, struct candidate *k, double p)
 		to->slow += c->member[i] < c->s;
 		to->rest += c->member[i] >= c->s;
 	}
-	to->whole = !k->cuts || k->end - k->begin == c->n;
+	to->whole = is_whole(c, k);
 	if (to->without) {
 		to->slow = c->s - to->slow;
 		to->rest = c->n - c->s - to->rest;
@@ -1713,34 +1753,86 @@ static int choose_calls(struct comparison *c)
 	for (size_t i = 0; i < t->ncalls && of_all < SAMPLE_CALLS; i++, of_all++)
 		if (t->call[i]->total <= c->above)
 			c->call[c->n++] = t->call[i];
+	/* fewer than that many are all; of more the number may be that of a sample */
+	c->slow = c->s < SAMPLE_CALLS || c->slow < c->s ? c->s : c->slow;
+	c->slow = c->slow < c->all - (c->n - c->s) ? c->slow : c->all - (c->n - c->s);
 	return 0;
 }
 
-/* Find which calls are slow: those in buckets of the histogram above that of the quantile. */
+/* Find the duration of a rank among the calls of a bucket, and the number of longer ones in the
+ * bucket: in its sample, so exact where this has all calls of the bucket. */
+static void find_in_bucket(struct comparison *c, const struct histogram_bucket *b, uint64_t rank)
+{
+	const struct tail *t = c->t;
+	uint64_t n = 0, at = 0, longer = 0, wanted;
+
+	for (size_t i = 0; i < t->ncalls; i++)
+		n += histogram_index(t->call[i]->total) == b->index &&
+		     t->call[i]->hash <= t->limit[b->index];
+	wanted = (uint64_t)((uint128)(b->count - rank) * n / b->count);
+	/* the slowest are the first ones */
+	for (size_t i = 0; i < t->ncalls && at <= wanted; i++) {
+		const struct sampled_call *k = t->call[i];
+
+		if (histogram_index(k->total) != b->index || k->hash > t->limit[b->index])
+			continue;
+		longer = k->total == c->above ? longer : at;
+		c->above = k->total;
+		at++;
+	}
+	c->slow += n ? (uint64_t)((uint128)b->count * longer / n) : 0;
+}
+
+/* Find which calls are slow: those longer than the quantile. */
 static void find_slow(struct comparison *c, double quantile)
 {
 	const uint64_t denominator = 1000000000;
-	struct histogram *h = &c->t->histogram;
+	uint64_t part = (uint64_t)llround(quantile * (double)denominator), rank, below = 0;
 	struct histogram_iterator it;
 	struct histogram_bucket b;
-	uint64_t at = histogram_quantile(h, (uint64_t)llround(quantile * (double)denominator),
-					 denominator, 0, UINT64_MAX);
+	bool found = false;
 
-	c->above = histogram_high(histogram_index(at));
 	c->all = c->t->count;
-	histogram_begin(&it, h);
-	while (histogram_next(&it, &b))
-		c->slow += b.low > c->above ? b.count : 0;
+	rank = (uint64_t)(((uint128)c->all * part + denominator - 1) / denominator);
+	histogram_begin(&it, &c->t->histogram);
+	while (!found && histogram_next(&it, &b)) {
+		found = below + b.count >= rank;
+		below += b.count;
+	}
+	if (!found)
+		return;
+	c->slow = c->all - below;
+	below -= b.count;
+	c->above = b.high;
+	find_in_bucket(c, &b, rank > below ? rank - below : 1);
 }
 
 /* --- output --- */
 
-/* Append the value of an item; quoted: a text in quotes. */
+/* Append a text as a string of a condition. */
+static int put_string(struct buffer *b, const char *p, size_t n)
+{
+	int bad = buffer_u8(b, '"');
+
+	for (; n-- && !bad; p++) {
+		unsigned char c = (unsigned char)*p;
+
+		if (c == '"' || c == '\\')
+			bad = buffer_printf(b, "\\%c", c);
+		else
+			bad = c < ' ' || c == 0x7f ? buffer_printf(b, "\\x%02x", c)
+						   : buffer_u8(b, c);
+	}
+	return bad || buffer_u8(b, '"') ? -1 : 0;
+}
+
+/* Append the value of an item; quoted: a text as a string of a condition. */
 static int put_item_value(struct buffer *b, const struct tail *t, uint32_t number, bool quoted)
 {
 	struct tail_item item = item_get(t, number);
 	char digits[SHORTEST_SIZE];
 	const char *text = intern_data(&t->items, number) + sizeof item;
+	size_t size;
 
 	switch ((enum field_form)item.form) {
 	case FORM_INT: return buffer_signed(b, (int64_t)item.bits);
@@ -1749,12 +1841,8 @@ static int put_item_value(struct buffer *b, const struct tail *t, uint32_t numbe
 		return buffer_append(b, digits, shortest_double(digits, (double)item_value(&item)));
 	default: break;
 	}
-	return (quoted && buffer_u8(b, '"')) ||
-			       buffer_append(b, text,
-					     intern_size(&t->items, number) - sizeof item) ||
-			       (quoted && buffer_u8(b, '"'))
-		       ? -1
-		       : 0;
+	size = intern_size(&t->items, number) - sizeof item;
+	return quoted ? put_string(b, text, size) : buffer_append(b, text, size);
 }
 
 /* Get the operator of a condition on the feature. */
@@ -1787,10 +1875,12 @@ static int put_difference(struct buffer *b, const struct tail *t, const struct n
 			       ? -1
 			       : 0;
 	default:
-		/* a threshold that some calls lack the number for */
+		/* a comparison is false of calls that lack the feature */
 		no = d->without && !d->whole;
 		return buffer_printf(b, "%s%s %s ", no ? "!(" : "", name,
-				     no ? ">=" : relation_of(d)) ||
+				     !no	 ? relation_of(d)
+				     : d->number ? ">="
+						 : "==") ||
 				       put_item_value(b, t, d->item, true) ||
 				       (no && buffer_puts(b, ")"))
 			       ? -1
