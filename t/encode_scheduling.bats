@@ -356,7 +356,7 @@ lossy() {
 		[{"ph":"X","name":"a","ts":1,"dur":5,"pid":1},{"ph":"X","name":"b","ts":11,"dur":5,"pid":1,"tid":2},
 		{"ph":"s","cat":"c","name":"go","id":7,"ts":2,"pid":1},{"ph":"t","cat":"c","name":"go","id":7,"ts":4,"pid":1,"args":{"n":3}},
 		{"ph":"f","bp":"e","cat":"c","name":"go","id":7,"ts":12,"pid":1,"tid":2},{"ph":"s","cat":"c","name":"go","id":"0x7f","ts":13,"pid":1,"tid":2},
-		{"ph":"f","cat":"c","name":"go","id2":{"local":"0x7f"},"ts":14,"pid":1},{"ph":"n","cat":"c","name":"go","id":9,"ts":14,"pid":1}]
+		{"ph":"f","cat":"c","name":"go","id2":{"local":"0x7f"},"ts":14,"pid":1},{"ph":"n","cat":"c","name":"go","id":9,"ts":15,"pid":1}]
 	END
 	trdecode flows.json >x.trs
 	trencode -t chrome -o again.json --rebase=none x.trs

@@ -529,7 +529,7 @@ both() {
 	assert_regex "$stderr" "the samples are of 'misses', and in one.trs of 'cycles'"
 	python3 "$ROOT/t/tools/random_samples.py" 1 cpu-clock+ >times.trs
 	run -2 trstat --diff one.trs times.trs
-	assert_output --partial 'times and weights of samples cannot be compared'
+	assert_output --partial 'times.trs: has times, and not weights of samples as one.trs: they cannot be compared'
 }
 
 @test "trstat: weights of different types are not added, in streams one after another and in summaries" {
