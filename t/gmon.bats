@@ -45,7 +45,7 @@ callers() {
 		awk -F '\t' 'NR > 1 && $2 != "" { print $2 "\t" $1 "\t" $3 }' | LC_ALL=C sort >have
 	# callers are above the line of a function [N], with calls/all, and its callees below; recursions
 	# are lines with the number alone
-	gprof -b -q "$1" "$2" | awk '/^index/ { on = 1; next } /^---/ { caller = callee = ""; above = 1; next }
+	gprof -b -q "$1" "$2" | awk '/^index/ { on = above = 1; next } /^---/ { above = 1; next }
 		/^\f|^Index/ { exit } !on { next }
 		/^\[/ { above = 0; function_of = $(NF - 1); next }
 		above || NF < 3 || $NF !~ /^\[/ { next }
