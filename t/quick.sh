@@ -29,7 +29,7 @@ other_names() {
 		cmd/trencode/lttng.*	lttng
 		cmd/trencode/text/*	encode_text encode_text_tracecmd
 		cmd/trstat/@(groups|slowest|table).*	stat stat_keys house
-		cmd/trstat/@(main|run|statistics).*	stat stat_views stat_alarm
+		cmd/trstat/@(main|run|statistics).*	stat stat_views stat_alarm jobs
 		cmd/trstat/@(histogram|prom|timeline|tree).*	stat_views stat_interval
 		cmd/trstat/explain_tail.*	explain_tail
 		cmd/trstat/summary.*	merge
@@ -43,6 +43,7 @@ other_names() {
 		cmd/trfilter/@(main|options|rewrite|rows|run).*	filter values
 		cmd/trsym/*	sym sym_inline sym_lines
 		common/library/*	library
+		common/cli/workers.*	jobs
 		man[0-9]/*	house vocabulary tree readme packaging
 		man7/trutils-analyses.7	analyses
 		README*	readme tree

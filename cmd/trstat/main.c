@@ -11,6 +11,7 @@
 #include "cmd/trstat/diff.h"
 #include "cmd/trstat/run.h"
 #include "common/cli/program.h"
+#include "common/cli/workers.h"
 #include "common/util/screen.h"
 
 /* --- the options --- */
@@ -102,6 +103,7 @@ static const struct option_row command_line_rows[] = {
 	 "ok"},
 	{'i', "interval", "TIME", "print a table for each TIME of the trace, such as 2s", NULL},
 	{OPT_WALL, "wall", NULL, "with -i: use the wall clock for TIME", NULL},
+	JOBS_OPTION_ROW,
 	{OPTION_HEADING, NULL, NULL, "", "table"},
 	SCREEN_OPTION_ROWS,
 	{OPTION_HEADING, NULL, NULL, "Views instead of the table:", NULL},
@@ -266,6 +268,7 @@ static int command_line_option(void *ctx, int key, const char *arg, struct error
 	case 't': return table_format_parse(arg, &s->format, e);
 	case OPTION_WIDTH:
 	case OPTION_COLOR: return screen_option(&o->screen, key, arg, e);
+	case 'j': return jobs_option(arg, &s->jobs, e);
 	case OPT_WHERE: s->where = arg; return 0;
 	case OPT_SINCE: return moment_option(&s->since, "--since", arg, e);
 	case OPT_UNTIL: return moment_option(&s->until, "--until", arg, e);

@@ -5,17 +5,20 @@
  */
 #include "common/calls/call_stacks.h"
 #include "common/cli/stage.h"
+#include "common/cli/workers.h"
 #include "common/expr/declared.h"
 #include "cmd/trstat/run.h"
 #include "cmd/trstat/explain_tail.h"
 
 #include <errno.h>
+#include <getopt.h>
 #include <inttypes.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "cmd/trstat/statistics.h"
 #include "cmd/trstat/slowest.h"
@@ -2587,11 +2590,245 @@ static void run_parts(struct stage *stage, struct stat_settings *settings, struc
 	free(st);
 }
 
+/*
+ * -j: workers make summaries of shares of the segments, and this process merges the summaries.
+ *
+ *     segments   0 1 2 3 4 5 6 7
+ *     workers    ---0--- ---1---      as trstat --partial
+ *     table                           as trstat --merge
+ *
+ * Where a summary has not what the table of the whole has, or a worker has anything to report, this
+ * process reads the input by itself.
+ */
+
+/* What the workers of one run have in common. */
+struct sharing {
+	const struct stage *stage;
+	const struct stat_settings *settings;
+	char **argv, **paths;
+	int argc, npaths;
+	struct segments segments;
+	struct worker *worker;
+	size_t *first; /* by worker: its first segment; then the number of segments */
+	size_t count;  /* workers */
+};
+
+enum { SHARED_LEAST = 8 << 20 }; /* bytes from which on workers are worth their start, 2 ms */
+
+/* Test whether the groups of a key are those of the whole also where a call goes on from one
+ * segment to the next. */
+static bool key_can_share(const struct key *k)
+{
+	switch (k->kind) {
+	case BY_NAME:
+	case BY_TYPE:
+	case BY_GROUP:
+	case BY_KIND:
+	case BY_TID:
+	case BY_PID:
+	case BY_MODULE:
+	case BY_FILE:
+	case BY_LINE:
+	case BY_CALLER:
+	case BY_DEPTH:
+	case BY_STACK: return !k->transform && !k->other;
+	default: return false;
+	}
+}
+
+/* Test whether summaries have all that the query prints, with the messages of one run. */
+static bool query_can_share(const struct query *q, const struct alarms *alarms)
+{
+	const struct stat_settings *s = q->settings;
+	bool can = !alarms->count && !s->interval && !s->pair && !settings_selection(s) &&
+		   s->view <= VIEW_HIST;
+
+	for (size_t i = 0; i < q->keys.count; i++)
+		can = can && key_can_share(&q->keys.key[i]);
+	for (size_t i = 0; i < q->columns.count; i++)
+		can = can && !(q->columns.column[i].type->flags &
+			       (COLUMN_OF_FIELD | COLUMN_OF_PAIRS | COLUMN_OF_MEMORY |
+				COLUMN_OF_RUN | COLUMN_RATE | COLUMN_UNIQ));
+	return can;
+}
+
+/* Be a worker: write the summary of its segments. Returns the exit status. */
+static int share_work(void *ctx, size_t i)
+{
+	const struct sharing *sh = ctx;
+	const struct segment_place *from = &sh->segments.at[sh->first[i]];
+	const struct segment_place *last = &sh->segments.at[sh->first[i + 1] - 1];
+	struct common_options options = *sh->stage->options;
+	struct stat_settings settings = *sh->settings;
+	struct alarms none = {0};
+	char **paths = sh->npaths ? sh->paths + from->path : (char *[]){NULL};
+	int fd = segment_open(from, sh->paths, sh->npaths);
+	struct query q;
+	struct stage stage;
+	struct error e;
+
+	paths[0] = (char *)"-";
+	options.output = NULL;
+	options.progress = -1;
+	options.quiet = false;
+	settings.partial = true;
+	if (fd < 0 || dup2(fd, STDIN_FILENO) < 0 || query_parse(&q, &settings, &e) ||
+	    stage_open(&stage, paths, last->path - from->path + 1, &options) ||
+	    stage_print_to(&stage, NULL, OUTPUT_SUMMARY))
+		return STATUS_FAILED;
+	stage.segments_most = sh->first[i + 1] - sh->first[i];
+	stage.in.reads_values = query_reads_values(&q);
+	stage.one_axis = sh->stage->one_axis;
+	stage.prints_times = sh->stage->prints_times;
+	run_parts(&stage, &settings, &q, &none, sh->argc, sh->argv);
+	return stage_finish(&stage);
+}
+
+/* Divide the segments into shares of about the same size, at most n. -1: there is only one, or out
+ * of memory. */
+static int share_segments(struct sharing *sh, size_t n)
+{
+	const struct segments *s = &sh->segments;
+	uint64_t before = 0;
+
+	if (n > s->count)
+		n = s->count;
+	sh->worker = calloc(n, sizeof *sh->worker);
+	sh->first = calloc(n + 1, sizeof *sh->first);
+	if (!sh->worker || !sh->first)
+		return -1;
+	for (size_t i = 0; i < s->count; before += s->at[i++].size)
+		if (!i || before >= s->size / n * sh->count)
+			sh->first[sh->count++] = i;
+	sh->first[sh->count] = s->count;
+	return sh->count > 1 ? 0 : -1;
+}
+
+/* Start all workers and wait for them. 1: all results are good, or cut by a signal; 0: not all; -1
+ * after stage_fail. */
+static int share_run(struct sharing *sh, struct stage *stage)
+{
+	struct error e;
+	int all = 1;
+
+	for (size_t i = 0; i < sh->count; i++)
+		sh->worker[i] = (struct worker){.output = -1, .messages = -1};
+	for (size_t i = 0; i < sh->count && all; i++)
+		all = !worker_start(&sh->worker[i], share_work, sh, i, &e);
+	for (size_t i = 0; i < sh->count && all > 0; i++) {
+		int good = worker_wait(&sh->worker[i], &e);
+
+		if (good < 0)
+			return stage_fail(stage, &e);
+		if (!good && !(io_stopped() && sh->worker[i].status == STATUS_OK))
+			all = 0;
+	}
+	return all;
+}
+
+/* Test whether a group has calls or samples: a view of a trace without these says so. */
+static bool have_calls(const struct groups *g)
+{
+	bool have = false;
+
+	for (size_t i = 0; i < g->count && !have; i++)
+		have = groups_at(g, i)->calls;
+	return have;
+}
+
+/* Merge the summaries of the workers and print the table. Returns false if nothing was printed, as
+ * they do not make the table of one run. */
+static bool share_merge(struct sharing *sh, struct stage *stage, struct alarms *alarms)
+{
+	char(*names)[32] = calloc(sh->count, sizeof *names),
+	**paths = calloc(sh->count, sizeof *paths);
+	struct statistics *st = calloc(1, sizeof *st);
+	struct stat_settings settings = *sh->settings;
+	struct stage in = {.options = stage->options};
+	struct query q = {0};
+	struct summary sm = {.s = st, .asked = &settings};
+	struct merging m = {.stage = &in, .q = &q, .sm = &sm, .settings = &settings};
+	bool done = false;
+	struct error e;
+	int held = -1;
+
+	/* the query is that of the summaries, which may have added the key type */
+	settings.keys = settings.columns = settings.sort = settings.view_option = NULL;
+	settings.merge = true;
+	for (size_t i = 0; names && paths && i < sh->count; i++) {
+		snprintf(names[i], sizeof names[i], "/dev/fd/%d", sh->worker[i].output);
+		paths[i] = names[i];
+	}
+	if (names && paths && st && !reader_open(&in.in, paths, (int)sh->count))
+		held = messages_hold(&e);
+	if (held >= 0) {
+		bool bad = summary_merge_run(&m) || (in.status != STATUS_OK && !io_stopped());
+
+		messages_show(held, false);
+		done = !bad && (settings.view == VIEW_TABLE || have_calls(&st->groups));
+	}
+	if (done) {
+		if (io_stopped())
+			io_leave();
+		stage->lost += in.lost;
+		stage->gaps += in.gaps;
+		stage->lost_more |= in.lost_more;
+		print_merged(stage, &q, &sm, alarms);
+	}
+	summary_free(&sm);
+	if (st)
+		statistics_free(st);
+	free(st);
+	query_free(&q);
+	stat_settings_free(&settings);
+	reader_close(&in.in);
+	free(names);
+	free(paths);
+	return done;
+}
+
+/* Run the query with workers, if these gain time and give the same. Returns false if it was not
+ * run. */
+static bool run_shared(struct stage *stage, const struct query *q, struct alarms *alarms, int argc,
+		       char **argv)
+{
+	const struct stat_settings *s = q->settings;
+	struct sharing sh = {.stage = stage,
+			     .settings = s,
+			     .argc = argc,
+			     .argv = argv,
+			     .paths = argv + optind,
+			     .npaths = argc - optind};
+	unsigned jobs = jobs_count(s->jobs);
+	bool done = false;
+
+	if (jobs < 2 || stage->options->progress == 1 || !query_can_share(q, alarms))
+		return false;
+	if (!segments_find(&sh.segments, sh.paths, sh.npaths, &stage->output) &&
+	    (s->jobs || sh.segments.size >= SHARED_LEAST) &&
+	    !(stage->one_axis && sh.segments.streams > 1) && !share_segments(&sh, jobs)) {
+		int all = share_run(&sh, stage);
+
+		done = all < 0 || (all && share_merge(&sh, stage, alarms));
+		if (stage->options->verbose && all >= 0)
+			warn(NULL, NO_OFFSET,
+			     done ? "%zu workers" : "%zu workers, then one process", sh.count);
+	}
+	for (size_t i = 0; i < sh.count; i++)
+		worker_free(&sh.worker[i]);
+	free(sh.worker);
+	free(sh.first);
+	segments_free(&sh.segments);
+	return done;
+}
+
 void run_query(struct stage *stage, struct stat_settings *settings, struct query *q,
 	       struct alarms *alarms, int argc, char **argv)
 {
 	if (settings->partial || settings->merge)
 		run_parts(stage, settings, q, alarms, argc, argv);
+	else if (run_shared(stage, q, alarms, argc, argv))
+		;
 	else if (settings->view == VIEW_WHY)
 		run_why(stage, q);
 	else if (settings->view == VIEW_EXPLAIN_TAIL)

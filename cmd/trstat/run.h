@@ -41,6 +41,7 @@ struct stat_settings {
 	enum table_format format;
 	uint64_t limit;	       /* 0: all */
 	bool limited;	       /* limit is given */
+	unsigned jobs;	       /* -j; 0: not given */
 	struct screen *screen; /* the caller's, never NULL */
 	bool bounds, strict, partial, merge;
 	bool empty_ok; /* a condition of --fail-if without a value is false */

@@ -380,7 +380,7 @@ static void stage_remark_ticks(const struct stage *s)
 bool stage_next(struct stage *s, struct block *b)
 {
 	while (!s->stopped && !s->out.broken) {
-		int got = reader_next(&s->in, b);
+		int got = s->segments_read ? 0 : reader_next(&s->in, b);
 
 		if (!got)
 			return false;
@@ -396,8 +396,10 @@ bool stage_next(struct stage *s, struct block *b)
 			stage_note_ticks(s, b);
 		if (b->kind == BLOCK_HEAD)
 			s->apart |= s->in.head.sequence && s->in.segment.alone;
-		if (b->kind == BLOCK_END)
+		if (b->kind == BLOCK_END) {
 			stage_take_end(s);
+			s->segments_read = s->segments_most && !--s->segments_most;
+		}
 		if (s->stopped || stage_drop_bad_values(s, b))
 			return false;
 		return !s->filter || s->holds || !pass_on(s, b);

@@ -72,6 +72,8 @@ struct stage {
 	const struct lane *ticking;
 	struct progress progress;
 	uint64_t events;	/* events read so far */
+	uint64_t segments_most; /* set by a worker: segments that it reads; 0: all */
+	bool segments_read;	/* so many were read */
 	uint64_t bytes, offset; /* of earlier inputs, and of the present one */
 };
 

@@ -1298,12 +1298,13 @@ static const uint8_t *reader_look(struct block_walk *w, size_t n)
 	return w->window + into;
 }
 
-/* Skip a segment. first, events, last: as in reader_tail_segments. */
-static int walk_segment(struct block_walk *w, bool *first, uint64_t *events, uint64_t *last)
+/* Skip a segment, and note what it is. */
+static int walk_segment(struct block_walk *w, struct segment_span *s)
 {
 	const uint8_t *p = reader_look(w, MARKER_SIZE);
 	bool head = true;
 
+	*s = (struct segment_span){.begin = w->at};
 	if (!p || memcmp(p, MARKER_PREFIX, sizeof MARKER_PREFIX - 1) != 0)
 		return -1;
 	w->at += MARKER_SIZE;
@@ -1315,28 +1316,34 @@ static int walk_segment(struct block_walk *w, bool *first, uint64_t *events, uin
 			return -1;
 		w->at += BLOCK_HEADER;
 		p = b.kind == BLOCK_HEAD || b.kind == BLOCK_END
-			    ? reader_look(w, head ? 8 : END_LEAST)
+			    ? reader_look(w, head ? 16 : END_LEAST)
 			    : NULL;
 		if (!p && (b.kind == BLOCK_HEAD || b.kind == BLOCK_END))
 			return -1;
-		if (b.kind == BLOCK_HEAD)
-			*first = !get_u32(p + 4);
-		if (b.kind == BLOCK_END) {
-			*events = get_u64(p);
-			*last = get_u64(p + 32);
+		if (b.kind == BLOCK_HEAD) {
+			s->sequence = get_u32(p + 4);
+			s->stream_id = get_u64(p + 8);
 		}
-		w->at += b.length;
 		if (b.kind == BLOCK_END)
-			return w->at <= w->size ? 0 : -1;
+			s->end = (struct end){.events = get_u64(p),
+					      .gaps = get_u64(p + 8),
+					      .lost = get_u64(p + 16),
+					      .first = get_u64(p + 24),
+					      .last = get_u64(p + 32),
+					      .status = get_u32(p + 40),
+					      .flags = get_u32(p + 44)};
+		w->at += b.length;
+		if (b.kind != BLOCK_END)
+			continue;
+		s->size = w->at - s->begin;
+		return w->at <= w->size ? 0 : -1;
 	}
 }
 
-int reader_tail_segments(int fd, int (*note)(void *ctx, bool first, uint64_t events, uint64_t last),
-			 void *ctx)
+int reader_tail_segments(int fd, int (*note)(void *ctx, const struct segment_span *s), void *ctx)
 {
 	off_t begin = lseek(fd, 0, SEEK_CUR);
-	uint64_t events = 0, last = 0;
-	bool first = false;
+	struct segment_span span;
 	struct stat st;
 	struct block_walk w;
 
@@ -1344,7 +1351,7 @@ int reader_tail_segments(int fd, int (*note)(void *ctx, bool first, uint64_t eve
 		return -1;
 	w = (struct block_walk){.fd = fd, .at = (uint64_t)begin, .size = (uint64_t)st.st_size};
 	while (w.at < w.size)
-		if (walk_segment(&w, &first, &events, &last) || note(ctx, first, events, last))
+		if (walk_segment(&w, &span) || note(ctx, &span))
 			return -1;
 	return 0;
 }

@@ -187,11 +187,17 @@ bool reader_other_version(const void *data, size_t n, unsigned *version);
  * */
 int reader_tail_last(int fd, uint64_t *last);
 
-/* Call note for each segment of a file from the offset of fd on: whether it begins a stream, the
- * number of its events and, if it has any, the last of their times. Only the headers of blocks are
+/* A segment of a file, as the headers of its blocks, its HEAD and its END show it. */
+struct segment_span {
+	uint64_t begin, size; /* bytes of the file */
+	uint64_t stream_id;
+	uint32_t sequence;
+	struct end end; /* without its message */
+};
+
+/* Call note for each segment of a file from the offset of fd on. Only the headers of blocks are
  * read; the offset of fd is unchanged. 0, or -1: no regular file, not only complete segments, or
  * note returned an error. */
-int reader_tail_segments(int fd, int (*note)(void *ctx, bool first, uint64_t events, uint64_t last),
-			 void *ctx);
+int reader_tail_segments(int fd, int (*note)(void *ctx, const struct segment_span *s), void *ctx);
 
 #endif

@@ -159,19 +159,19 @@ void time_window_free(struct time_window *w)
 /* --- the end of the input --- */
 
 /* Note the end of a stream or segment. */
-static int note_end(void *ctx, bool first, uint64_t events, uint64_t last)
+static int note_end(void *ctx, const struct segment_span *s)
 {
 	struct time_window *w = ctx;
 	uint64_t *end;
 
-	if (first || !w->nends) {
+	if (!s->sequence || !w->nends) {
 		if (ARRAY_GROW(w->ends, w->ends_capacity, w->nends))
 			return -1;
 		w->ends[w->nends++] = 0;
 	}
 	end = &w->ends[w->nends - 1];
-	if (events && last > *end)
-		*end = last;
+	if (s->end.events && s->end.last > *end)
+		*end = s->end.last;
 	return 0;
 }
 
