@@ -125,7 +125,11 @@ for i in range(calls):
 	local value difference
 	for value in 'dict(v=[1, 2, 3] if slow else [1])' 'dict(v="evil\"q\\x\t" if slow else "no")' \
 		'dict(v=2.5 if slow else i % 3 and "a")' 'dict(v="s" if slow else i % 7)' \
-		'dict(v=i % 7) if slow else dict(v="s")'; do
+		'dict(v=i % 7) if slow else dict(v="s")' 'dict(v=-i, w=i) if slow else dict(w=i)' \
+		'dict(v=i) if not slow else {}' 'dict(o=dict(i=dict(v="s" if slow else "no")))' \
+		'dict(v=("a.b|\\\\\"[" * 40)[:200] + str(i) if slow else "a.b" * 9 + str(i))' \
+		'dict(v=("x" * 95 + "yy")[:97 if slow else 95])' 'dict(v="\u202e\x9b\xff" if slow else "")' \
+		'dict(v=("z" * 96)[:95 if slow else 96])'; do
 		values value.trs 2000 'i + (10**6 if slow else 10**5)' "$value"
 		explain value.trs -t json --quantile 0.98 >rows.json
 		difference=$(python3 -c '

@@ -2277,21 +2277,14 @@ static const char *const comparisons[] = {
 	[COMPARE_LE] = "<=", [COMPARE_GT] = ">",  [COMPARE_GE] = ">=",
 };
 
-/* Write bytes, those that are not printable ASCII as escapes. */
+/* Write bytes as a string of an expression; nothing when out of memory. */
 static void put_quoted(struct text *t, const char *p, size_t n)
 {
-	text_char(t, '"');
-	for (; n--; p++) {
-		unsigned char c = (unsigned char)*p;
+	struct buffer b = {0};
 
-		if (c == '"' || c == '\\')
-			text_char(t, '\\');
-		if (c < ' ' || c > '~')
-			text_printf(t, "\\x%02x", c);
-		else
-			text_char(t, (char)c);
-	}
-	text_char(t, '"');
+	if (!expression_put_string(&b, p, n))
+		text_put(t, (const char *)b.data, b.size);
+	buffer_free(&b);
 }
 
 static void show_scalar(struct text *t, const struct scalar *s)

@@ -23,7 +23,8 @@
  * for the quantile and for the sizes of both sets.
  *
  * A call that is kept is a list of items. An item is a feature with a value: "arg.mode is sync",
- * "child fsync", "cpu is 3". Values that no call of the sample has are forgotten.
+ * "child fsync", "cpu is 3". Values that no call of the sample has are forgotten. A value without a
+ * number or a text, as a list, is an item without a value: the feature is there.
  *
  * The tests. A candidate is a set of calls: those with an item, or those in which a number is not
  * below a threshold, out of some quantiles of its values. Candidates that are in so few calls that
@@ -49,6 +50,7 @@
  */
 #include "cmd/trstat/explain_tail.h"
 
+#include <float.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -57,12 +59,14 @@
 
 #include "cmd/trstat/run.h"
 #include "common/calls/calls.h"
+#include "common/expr/expression.h"
 #include "common/scheduling/states.h"
 #include "common/stream/clocks.h"
 #include "common/stream/field.h"
 #include "common/util/heap.h"
 #include "common/util/histogram.h"
 #include "common/util/screen.h"
+#include "common/util/strata.h"
 #include "common/value/aligned.h"
 #include "common/value/argument.h"
 
@@ -72,7 +76,9 @@ enum {
 	CALL_ITEMS = 128,     /* of a call */
 	CHILDREN_MOST = 32,   /* names of children of a call */
 	FEATURES_MOST = 4096,
-	VALUE_MOST = 96, /* bytes of a text; longer ones are cut */
+	TEXT_MOST = 96,	   /* bytes of a text: an item is that it begins with these */
+	MEMBERS_MOST = 32, /* of a struct */
+	STRUCTS_MOST = 4,  /* inside each other */
 };
 
 /* --- features and items --- */
@@ -90,7 +96,6 @@ enum feature_kind {
 	FEATURE_TID,
 	FEATURE_PID,
 	FEATURE_CPU,
-	FEATURE_TENTH,
 	FEATURE_STATE, /* percentage of the time */
 	FEATURE_CHILD_TIME,
 };
@@ -177,10 +182,11 @@ struct tail {
 /* Get the number of a feature; INTERN_NONE: there are too many, or out of memory. */
 static uint32_t feature_number(struct tail *t, enum feature_kind kind, const char *name, size_t n)
 {
-	char key[VALUE_MOST + 1] = {(char)kind};
+	char key[1 + 2 * TEXT_MOST] = {(char)kind};
 	uint32_t number;
 
-	n = n < VALUE_MOST ? n : VALUE_MOST;
+	if (n >= sizeof key)
+		return INTERN_NONE; /* a part of the name is no field */
 	memcpy(key + 1, name, n);
 	number = intern_find(&t->features, key, n + 1);
 	return number != INTERN_NONE || t->features.count >= FEATURES_MOST
@@ -211,7 +217,7 @@ static uint32_t item_number(struct tail *t, uint32_t feature, const struct field
 {
 	struct {
 		struct tail_item item;
-		char text[VALUE_MOST];
+		char text[TEXT_MOST];
 	} key;
 	size_t n = v->form == FORM_TEXT ? v->size : 0;
 	uint32_t number;
@@ -221,14 +227,12 @@ static uint32_t item_number(struct tail *t, uint32_t feature, const struct field
 	key.item.feature = feature;
 	key.item.form = v->form;
 	if (v->form == FORM_TEXT) {
-		n = n < VALUE_MOST ? n : VALUE_MOST;
+		n = n < TEXT_MOST ? n : TEXT_MOST;
 		memcpy(key.text, v->text, n);
-		if (n < v->size)
-			memcpy(key.text + n - 3, "...", 3);
 	} else if (v->form == FORM_REAL) {
 		real = v->size == 4 ? shortest_widen((float)v->real) : v->real;
 		memcpy(&key.item.bits, &real, sizeof real);
-	} else {
+	} else if (v->form != FORM_NONE) {
 		key.item.bits = v->u;
 		key.item.form = v->form == FORM_INT && v->i >= 0 ? FORM_UINT : v->form;
 	}
@@ -240,7 +244,7 @@ static uint32_t item_number(struct tail *t, uint32_t feature, const struct field
 
 static bool item_is_number(const struct tail_item *i)
 {
-	return i->form != FORM_TEXT;
+	return i->form != FORM_TEXT && i->form != FORM_NONE;
 }
 
 /* Get the number of an item, which a long double has exactly. */
@@ -269,6 +273,9 @@ static void tail_add(struct tail *t, enum feature_kind kind, const char *name,
 		if (item_get(t, t->item[i]).feature == feature)
 			return;
 	item = item_number(t, feature, v);
+	/* beyond the number of items: it is there */
+	if (item == INTERN_NONE)
+		item = item_number(t, feature, &(struct field_value){.form = FORM_NONE});
 	if (item != INTERN_NONE)
 		t->item[t->nitem++] = item;
 }
@@ -413,7 +420,7 @@ static void tail_add_fields(struct tail *t, const struct event *e)
 {
 	for (uint32_t i = 0; i < e->type->nfields; i++) {
 		const struct field *f = &e->type->fields[i];
-		char name[VALUE_MOST];
+		char name[TEXT_MOST];
 		struct field_value v;
 
 		if (!field_is_attribute(f) || f->role == ROLE_SOURCE_TIME ||
@@ -423,6 +430,36 @@ static void tail_add_fields(struct tail *t, const struct event *e)
 			 f->name.text);
 		if (event_ref_field(t->dictionary, e, f->name.text, &v))
 			tail_add(t, FEATURE_ARGUMENT, name, &v);
+	}
+}
+
+/* Add the value of a path, or the members of its struct. v is before the value; out of memory the
+ * members are left out. */
+static void tail_add_value(struct tail *t, const struct event *e, struct buffer *path,
+			   struct values v, unsigned structs)
+{
+	enum feature_kind kind = !memcmp(path->data, "ret", 3) ? FEATURE_RETURN : FEATURE_ARGUMENT;
+	const struct definition *names;
+	struct field_value value = {.form = FORM_NONE};
+	struct value of = {.tag = VALUE_NULL};
+	size_t size = path->size;
+
+	if (buffer_u8(path, '\0') || t->nitem == CALL_ITEMS)
+		return;
+	event_ref_field(t->dictionary, e, (const char *)path->data, &value);
+	tail_add(t, kind, (const char *)path->data, &value);
+	while (value.form == FORM_NONE && values_value(&v, &of) &&
+	       ((of.tag == VALUE_ARRAY && of.count == 1) || of.tag == VALUE_REPR))
+		;
+	if (of.tag != VALUE_STRUCT || structs == STRUCTS_MOST)
+		return;
+	names = dictionary_definition_id(t->dictionary, of.definition);
+	for (uint32_t i = 0; names && i < of.count && i < names->count && i < MEMBERS_MOST; i++) {
+		path->size = size;
+		if (!buffer_u8(path, '.') && !buffer_puts(path, names->members[i].name.text))
+			tail_add_value(t, e, path, v, structs + 1);
+		if (!values_skip(&v))
+			return;
 	}
 }
 
@@ -438,18 +475,13 @@ static int tail_add_values(struct tail *t, const struct event *e)
 
 	values_begin(&values, e->tail, e->tail_size);
 	while (!bad && values_what(&values, &what, &index)) {
-		struct field_value v;
-
 		name.size = 0;
 		if (what == DETAIL_ARGUMENT)
 			bad = argument_put_name(&name, p, index, true);
 		else if (what == DETAIL_RETURN)
 			bad = buffer_puts(&name, "ret");
-		bad = bad || buffer_u8(&name, '\0');
-		if (!bad && name.size > 1 &&
-		    event_ref_field(t->dictionary, e, (const char *)name.data, &v))
-			tail_add(t, what == DETAIL_RETURN ? FEATURE_RETURN : FEATURE_ARGUMENT,
-				 (const char *)name.data, &v);
+		if (!bad && name.size)
+			tail_add_value(t, e, &name, values, 0);
 		if (!values_skip(&values))
 			break;
 	}
@@ -778,7 +810,7 @@ static int tail_leave(struct tail *t, const struct event *e, const struct call *
 static int tail_wakeup(struct tail *t, const struct event *e)
 {
 	const struct scheduling_type *type = scheduling_types_get(&t->scheduling, e->type);
-	char text[VALUE_MOST];
+	char text[TEXT_MOST];
 	uint32_t at, name;
 	int64_t tid;
 
@@ -879,19 +911,14 @@ enum {
 /* Calls with an item, or the calls that have a number, of which those not below a threshold are
  * taken. Members are calls of the sample: of numbers in the order of their values. */
 struct candidate {
-	uint32_t feature, item; /* item: INTERN_NONE for numbers */
+	uint32_t feature, item; /* item: INTERN_NONE for numbers, and calls that have the feature */
 	uint32_t begin, end;	/* in comparison.member */
 	uint32_t cut[CUTS];	/* where the members of each threshold begin */
-	uint32_t cuts;		/* 0: one item */
+	uint32_t cuts;		/* 0: one item, or all of the feature */
 	uint32_t tests;		/* that can be significant */
 	uint32_t best;		/* of numbers: where the members of the best threshold begin */
 	double z;		/* Cochran, Mantel, Haenszel; below 0: rarer among the slow ones */
 	bool named;
-};
-
-/* Calls alike in what was named: of n calls s are slow; with the candidate m calls, a slow ones. */
-struct stratum {
-	uint32_t n, s, m, a;
 };
 
 /* A difference that is named. */
@@ -905,22 +932,23 @@ struct named {
 	char *note; /* what else the calls have; NULL: nothing */
 };
 
-struct comparison {
+struct tail_comparison {
 	struct tail *t;
 	struct sampled_call **call; /* the slow ones, then the others */
 	uint32_t n, s;
 	uint64_t slow, all; /* of all calls, not only of the sample */
 	uint64_t above;	    /* slow calls are longer */
+	bool about;	    /* slow is that of a sample */
 	double quantile, alpha;
-	double *log_factorial;
 	uint32_t *member, nmembers;
 	uint32_t *value; /* by member: its item */
 	struct candidate *candidate;
 	size_t candidates, candidates_capacity;
 	uint64_t tests;
 	uint32_t *stratum; /* by call */
-	struct stratum *strata;
-	uint32_t nstrata;
+	struct strata strata;
+	uint32_t *at;  /* by call: its place in the order of time */
+	double *x, *y; /* by place, of burst_inflation */
 	struct named named[2 * NAMED_MOST];
 	size_t nnamed;
 	struct named with[NAMED_MOST]; /* what only goes with the first of named, a share */
@@ -928,42 +956,9 @@ struct comparison {
 	double least; /* corrected p of the best that was not named */
 };
 
-static bool candidate_is_time(const struct comparison *c, const struct candidate *k)
+static bool candidate_is_time(const struct tail_comparison *c, const struct candidate *k)
 {
 	return feature_kind(c->t, k->feature) >= FEATURE_STATE;
-}
-
-static double log_choose(const struct comparison *c, uint32_t n, uint32_t k)
-{
-	return c->log_factorial[n] - c->log_factorial[k] - c->log_factorial[n - k];
-}
-
-/* Get the logarithm of the probability that of m calls, taken from n with s slow ones, x are slow.
- */
-static double log_hypergeometric(const struct comparison *c, const struct stratum *k, uint32_t x)
-{
-	return log_choose(c, k->s, x) + log_choose(c, k->n - k->s, k->m - x) -
-	       log_choose(c, k->n, k->m);
-}
-
-static uint32_t stratum_least(const struct stratum *k)
-{
-	return k->m + k->s > k->n ? k->m + k->s - k->n : 0;
-}
-
-static uint32_t stratum_most(const struct stratum *k)
-{
-	return k->m < k->s ? k->m : k->s;
-}
-
-/* Get the least p that a set of m calls can have, whichever they are. */
-static double least_possible_p(const struct comparison *c, uint32_t m, bool time)
-{
-	const struct stratum k = {.n = c->n, .s = c->s, .m = m};
-	double most = exp(log_hypergeometric(c, &k, stratum_most(&k)));
-	double least = exp(log_hypergeometric(c, &k, stratum_least(&k)));
-
-	return time ? most : 2 * (most < least ? most : least);
 }
 
 /* Compare items by feature, texts before numbers, then by value. */
@@ -985,34 +980,17 @@ static int compare_items(const void *a, const void *b, void *ctx)
 	return (x > y) - (x < y);
 }
 
-/* Get the item that is the tenth of the trace in which a call began. */
-static uint32_t tenth_of(struct tail *t, const struct sampled_call *k)
-{
-	uint64_t span = t->last_start - t->first + 1;
-	uint64_t tenth = 1 + (uint64_t)((uint128)(k->start - t->first) * 10 / (span ? span : 1));
-	uint32_t feature = feature_number(t, FEATURE_TENTH, "tenth", 5);
-
-	return feature == INTERN_NONE
-		       ? feature
-		       : item_number(t, feature,
-				     &(struct field_value){.form = FORM_UINT, .u = tenth});
-}
-
 /* Fill member with the calls of each item, in the order of items, whose begins are in *begin. */
-static int fill_members(struct comparison *c, const uint32_t *order, uint32_t *begin,
-			const uint32_t *tenth)
+static int fill_members(struct tail_comparison *c, const uint32_t *order, uint32_t *begin)
 {
 	uint32_t items = c->t->items.count, sum = 0;
 	uint32_t *at = calloc((size_t)items + 1, sizeof(*at));
 
 	if (!at)
 		return -1;
-	for (uint32_t i = 0; i < c->n; i++) {
+	for (uint32_t i = 0; i < c->n; i++)
 		for (uint32_t k = 0; k < c->call[i]->count; k++)
 			at[c->call[i]->item[k]]++;
-		if (tenth[i] != INTERN_NONE)
-			at[tenth[i]]++;
-	}
 	for (uint32_t i = 0; i < items; i++) {
 		uint32_t count = at[order[i]];
 
@@ -1021,17 +999,14 @@ static int fill_members(struct comparison *c, const uint32_t *order, uint32_t *b
 	}
 	begin[items] = c->nmembers = sum;
 	c->member = calloc((size_t)sum + 1, sizeof(*c->member));
-	for (uint32_t i = 0; c->member && i < c->n; i++) {
+	for (uint32_t i = 0; c->member && i < c->n; i++)
 		for (uint32_t k = 0; k < c->call[i]->count; k++)
 			c->member[at[c->call[i]->item[k]]++] = i;
-		if (tenth[i] != INTERN_NONE)
-			c->member[at[tenth[i]]++] = i;
-	}
 	free(at);
 	return c->member ? 0 : -1;
 }
 
-static int tail_add_candidate(struct comparison *c, const struct candidate *k)
+static int tail_add_candidate(struct tail_comparison *c, const struct candidate *k)
 {
 	if (ARRAY_GROW(c->candidate, c->candidates_capacity, c->candidates))
 		return -1;
@@ -1040,7 +1015,7 @@ static int tail_add_candidate(struct comparison *c, const struct candidate *k)
 }
 
 /* Add the thresholds of a feature whose values begin at begin[0] to begin[values - 1]. */
-static int add_thresholds(struct comparison *c, struct candidate k, const uint32_t *begin,
+static int add_thresholds(struct tail_comparison *c, struct candidate k, const uint32_t *begin,
 			  uint32_t values)
 {
 	static const uint8_t rank[CUTS] = {1,  2,  4,	8,   16,  32,  48, 64,
@@ -1063,24 +1038,35 @@ static int add_thresholds(struct comparison *c, struct candidate k, const uint32
 }
 
 /* Add the candidates of one feature, items order[from] to order[to - 1]. */
-static int add_feature(struct comparison *c, const uint32_t *order, const uint32_t *begin,
+static int add_feature(struct tail_comparison *c, const uint32_t *order, const uint32_t *begin,
 		       uint32_t from, uint32_t to)
 {
 	uint32_t feature = item_get(c->t, order[from]).feature, first = to;
 	enum feature_kind kind = feature_kind(c->t, feature);
+	bool scalar = true;
 
 	for (uint32_t i = from; i < to; i++) {
 		struct tail_item item = item_get(c->t, order[i]);
 
+		scalar &= item.form != FORM_NONE;
+
 		if (item_is_number(&item) && first == to)
 			first = i;
-		if (kind < FEATURE_STATE && begin[i + 1] > begin[i] &&
+		if (kind < FEATURE_STATE && item.form != FORM_NONE && begin[i + 1] > begin[i] &&
 		    tail_add_candidate(c, &(struct candidate){.feature = feature,
 							      .item = order[i],
 							      .begin = begin[i],
 							      .end = begin[i + 1]}))
 			return -1;
 	}
+	/* of a list has() is true only in trfilter */
+	if ((kind == FEATURE_ARGUMENT || kind == FEATURE_RETURN) && scalar &&
+	    begin[to] - begin[from] < c->n &&
+	    tail_add_candidate(c, &(struct candidate){.feature = feature,
+						      .item = INTERN_NONE,
+						      .begin = begin[from],
+						      .end = begin[to]}))
+		return -1;
 	/* numbers of threads and CPUs have no order */
 	if (first == to ||
 	    (kind != FEATURE_ARGUMENT && kind != FEATURE_RETURN && kind < FEATURE_STATE))
@@ -1091,22 +1077,18 @@ static int add_feature(struct comparison *c, const uint32_t *order, const uint32
 }
 
 /* Make the candidates. */
-static int make_candidates(struct comparison *c)
+static int make_candidates(struct tail_comparison *c)
 {
-	uint32_t *tenth = calloc((size_t)c->n + 1, sizeof(*tenth)), *order = NULL, *begin = NULL;
-	uint32_t items, from = 0, n = 0;
-	int bad = 0;
+	uint32_t items = c->t->items.count, from = 0, n = 0;
+	uint32_t *order = calloc((size_t)items + 1, sizeof(*order));
+	uint32_t *begin = calloc((size_t)items + 1, sizeof(*begin));
+	int bad;
 
-	for (uint32_t i = 0; tenth && i < c->n; i++)
-		tenth[i] = tenth_of(c->t, c->call[i]);
-	items = c->t->items.count;
-	order = calloc((size_t)items + 1, sizeof(*order));
-	begin = calloc((size_t)items + 1, sizeof(*begin));
 	for (uint32_t i = 0; order && i < items; i++)
 		order[i] = i;
 	if (order && items)
 		qsort_r(order, items, sizeof(*order), compare_items, c->t);
-	bad = !tenth || !order || !begin || fill_members(c, order, begin, tenth);
+	bad = !order || !begin || fill_members(c, order, begin);
 	/* items of calls that are not compared have no members */
 	for (uint32_t i = 0; !bad && i < items; i++) {
 		if (begin[i + 1] == begin[i])
@@ -1128,10 +1110,15 @@ static int make_candidates(struct comparison *c)
 		bad = add_feature(c, order, begin, from, i);
 		from = i;
 	}
-	free(tenth);
 	free(order);
 	free(begin);
 	return bad ? -1 : 0;
+}
+
+/* Get the least p that a set of m calls can have. */
+static double tail_least_p(const struct tail_comparison *c, uint32_t m, bool time)
+{
+	return strata_least_p(&c->strata, &(struct stratum){.n = c->n, .s = c->s, .m = m}, time);
 }
 
 static int compare_ps(const void *a, const void *b)
@@ -1142,7 +1129,7 @@ static int compare_ps(const void *a, const void *b)
 }
 
 /* Count the tests that can be significant if there are so many (Tarone 1990). */
-static int count_tests(struct comparison *c)
+static int count_tests(struct tail_comparison *c)
 {
 	double *p = calloc(c->candidates * CUTS + 1, sizeof(*p)), limit = 0;
 	uint64_t n = 0, tests;
@@ -1154,9 +1141,9 @@ static int count_tests(struct comparison *c)
 		bool time = candidate_is_time(c, k);
 
 		for (uint32_t j = 0; j < k->cuts; j++)
-			p[n++] = least_possible_p(c, k->end - k->cut[j], time);
+			p[n++] = tail_least_p(c, k->end - k->cut[j], time);
 		if (!k->cuts)
-			p[n++] = least_possible_p(c, k->end - k->begin, time);
+			p[n++] = tail_least_p(c, k->end - k->begin, time);
 	}
 	qsort(p, n, sizeof(*p), compare_ps);
 	tests = n;
@@ -1170,9 +1157,9 @@ static int count_tests(struct comparison *c)
 		bool time = candidate_is_time(c, k);
 
 		for (uint32_t j = 0; j < k->cuts; j++)
-			k->tests += least_possible_p(c, k->end - k->cut[j], time) <= limit;
+			k->tests += tail_least_p(c, k->end - k->cut[j], time) <= limit;
 		if (!k->cuts)
-			k->tests = least_possible_p(c, k->end - k->begin, time) <= limit;
+			k->tests = tail_least_p(c, k->end - k->begin, time) <= limit;
 	}
 	free(p);
 	return 0;
@@ -1181,47 +1168,21 @@ static int count_tests(struct comparison *c)
 /* --- tests --- */
 
 /* Count the calls from member `begin` on in the strata. */
-static void fill_strata(struct comparison *c, uint32_t begin, uint32_t end)
+static void fill_strata(struct tail_comparison *c, uint32_t begin, uint32_t end)
 {
-	for (uint32_t i = 0; i < c->nstrata; i++)
-		c->strata[i].m = c->strata[i].a = 0;
+	for (uint32_t i = 0; i < c->strata.count; i++)
+		c->strata.of[i].m = c->strata.of[i].a = 0;
 	for (uint32_t i = begin; i < end; i++) {
-		struct stratum *k = &c->strata[c->stratum[c->member[i]]];
+		struct stratum *k = &c->strata.of[c->stratum[c->member[i]]];
 
 		k->m++;
 		k->a += c->member[i] < c->s;
 	}
 }
 
-/* Get the variance of a. */
-static double stratum_variance(const struct stratum *k)
-{
-	double n = k->n, m = k->m, s = k->s;
-
-	return k->n > 1 ? m * (n - m) * s * (n - s) / (n * n * (n - 1)) : 0;
-}
-
-static double z_of(double excess, double variance)
-{
-	return variance > 1e-9 ? excess / sqrt(variance) : 0;
-}
-
-static double strata_z(const struct comparison *c)
-{
-	double excess = 0, variance = 0;
-
-	for (uint32_t i = 0; i < c->nstrata; i++) {
-		const struct stratum *k = &c->strata[i];
-
-		excess += k->a - (double)k->m * k->s / k->n;
-		variance += stratum_variance(k);
-	}
-	return z_of(excess, variance);
-}
-
 /* Find the threshold of numbers that goes with the slow calls most: over all their values, as the
  * thresholds that are tested may be far from the true one. */
-static void find_best(struct comparison *c, struct candidate *k)
+static void find_best(struct tail_comparison *c, struct candidate *k)
 {
 	bool time = candidate_is_time(c, k);
 	double excess = 0, variance = 0;
@@ -1229,7 +1190,7 @@ static void find_best(struct comparison *c, struct candidate *k)
 	k->z = 0;
 	fill_strata(c, k->begin, k->begin);
 	for (uint32_t i = k->end; i-- > k->begin + 1;) {
-		struct stratum *of = &c->strata[c->stratum[c->member[i]]];
+		struct stratum *of = &c->strata.of[c->stratum[c->member[i]]];
 		bool slow = c->member[i] < c->s;
 		double z;
 
@@ -1248,201 +1209,53 @@ static void find_best(struct comparison *c, struct candidate *k)
 	}
 }
 
-/* The probabilities of sums, from least on. */
-struct sums {
-	double *p;
-	size_t n, least;
-};
-
-/* Add an independent number to the sums: what is slow of the candidate's calls in a stratum. */
-static int sums_add(const struct comparison *c, struct sums *to, const struct stratum *k)
+/* Get how many times as uncertain the number of slow calls among the members is, as both come in
+ * bursts; the strata are filled with them. */
+static double burst_inflation(struct tail_comparison *c, uint32_t begin, uint32_t end)
 {
-	enum { NEGLIGIBLE = -50 }; /* logarithm of a probability */
-	uint32_t least = stratum_least(k), most = stratum_most(k);
-	struct sums sum;
+	for (uint32_t i = 0; i < c->n; i++) {
+		const struct stratum *k = &c->strata.of[c->stratum[i]];
 
-	while (least < most && log_hypergeometric(c, k, least) < NEGLIGIBLE)
-		least++;
-	while (least < most && log_hypergeometric(c, k, most) < NEGLIGIBLE)
-		most--;
-	sum = (struct sums){.n = to->n + most - least, .least = to->least + least};
-	sum.p = calloc(sum.n, sizeof(*sum.p));
-	for (uint32_t x = least; sum.p && x <= most; x++) {
-		double p = exp(log_hypergeometric(c, k, x));
-
-		for (size_t i = 0; i < to->n; i++)
-			sum.p[i + x - least] += p * to->p[i];
+		c->x[c->at[i]] = -(double)k->m / k->n;
+		c->y[c->at[i]] = (i < c->s) - (double)k->s / k->n;
 	}
-	free(to->p);
-	*to = sum;
-	return sum.p ? 0 : -1;
+	for (uint32_t i = begin; i < end; i++)
+		c->x[c->at[c->member[i]]] += 1;
+	return series_inflation(c->x, c->y, c->n);
 }
 
-/* Get both tails from the exact distribution of the sum of a. Returns -1 when out of memory. */
-static int exact_tails(const struct comparison *c, size_t a, double tail[2])
+/* Get p of the members from `begin` on; below the limit it is that with bursts: as of so many times
+ * fewer calls, as the logarithm of a small p is proportional to their number. Negative: out of
+ * memory. */
+static double members_p(struct tail_comparison *c, uint32_t begin, const struct candidate *k,
+			double limit)
 {
-	struct sums sums = {.n = 1, .p = calloc(1, sizeof(double))};
-	int bad = sums.p ? 0 : -1;
+	double p;
 
-	if (!bad)
-		sums.p[0] = 1;
-	for (uint32_t i = 0; i < c->nstrata && !bad; i++)
-		bad = sums_add(c, &sums, &c->strata[i]);
-	tail[0] = tail[1] = 0;
-	for (size_t i = 0; i < sums.n && !bad; i++) {
-		if (sums.least + i <= a)
-			tail[0] += sums.p[i];
-		if (sums.least + i >= a)
-			tail[1] += sums.p[i];
-	}
-	free(sums.p);
-	return bad;
-}
-
-/* Get p of the calls in the strata: of a shares of time the probability of as many or more slow
- * calls, else of a deviation as large to either side. Negative: out of memory. */
-static double strata_p(const struct comparison *c, bool time)
-{
-	/* where the normal distribution is used: its error is then below that of the correction */
-	enum { VARIANCE_MOST = 400 };
-	double excess = 0, variance = 0, tail[2];
-	size_t a = 0, of_several = 0;
-
-	for (uint32_t i = 0; i < c->nstrata; i++) {
-		const struct stratum *k = &c->strata[i];
-
-		a += k->a;
-		excess += k->a - (double)k->m * k->s / k->n;
-		variance += stratum_variance(k);
-		of_several += stratum_variance(k) > 0;
-	}
-	if (!of_several)
-		return 1;
-	if (variance > VARIANCE_MOST && of_several > 1) {
-		tail[0] = erfc(-(excess + 0.5) / sqrt(2 * variance)) / 2;
-		tail[1] = erfc((excess - 0.5) / sqrt(2 * variance)) / 2;
-	} else if (exact_tails(c, a, tail)) {
-		return -1;
-	}
-	if (time || tail[1] < tail[0])
-		tail[0] = tail[1];
-	return fmin(time ? tail[0] : 2 * tail[0], 1);
+	fill_strata(c, begin, k->end);
+	p = strata_p(&c->strata, candidate_is_time(c, k));
+	if (p < 0 || p > limit)
+		return p;
+	return pow(fmax(p, DBL_MIN), 1 / burst_inflation(c, begin, k->end));
 }
 
 /* Get p of a candidate, corrected for its thresholds, not for other candidates. Negative: out of
  * memory. */
-static double candidate_p(struct comparison *c, const struct candidate *k)
+static double candidate_p(struct tail_comparison *c, const struct candidate *k, double limit)
 {
-	bool time = candidate_is_time(c, k);
-	double least = 1;
+	double least = k->cuts ? 1 : members_p(c, k->begin, k, limit);
 
-	if (!k->cuts) {
-		fill_strata(c, k->begin, k->end);
-		return strata_p(c, time);
-	}
-	for (uint32_t i = 0; i < k->cuts; i++) {
-		double p;
-
-		fill_strata(c, k->cut[i], k->end);
-		p = strata_p(c, time);
-		least = p < least ? p : least;
-	}
+	for (uint32_t i = 0; i < k->cuts && least >= 0; i++)
+		least = fmin(least, members_p(c, k->cut[i], k, limit));
 	return least;
-}
-
-/* The calls of a stratum, scaled up to all calls: a slow with what is named, b not slow with it, d
- * slow without it, e neither. */
-struct scaled {
-	double a, b, d, e;
-};
-
-/* Scale the counts of a stratum, plus `more` calls in each. */
-static struct scaled scaled_of(const struct comparison *c, const struct stratum *k, bool without,
-			       double more)
-{
-	double rest = (double)(c->all - c->slow) / (c->n - c->s), slow = (double)c->slow / c->s;
-	struct scaled r;
-
-	r.a = slow * (k->a + more);
-	r.b = rest * (k->m - k->a + more);
-	r.d = slow * (k->s - k->a + more);
-	r.e = rest * (k->n - k->s - (k->m - k->a) + more);
-	return without ? (struct scaled){r.d, r.e, r.a, r.b} : r;
-}
-
-/* Add to the variance of the logarithm of with / without what the counts of a sample contribute,
- * which are scaled by scale. sum: of count times influence, for the sample's size is fixed. */
-static void add_influence(double count, double scale, double influence, double *squares,
-			  double *sum)
-{
-	*squares += count * scale * influence * influence;
-	*sum += count * influence;
-}
-
-/* Test whether a stratum has calls with the candidate and without it: others have no information
- * on the ratio of their risks (Greenland and Robins 1985). */
-static bool stratum_compares(const struct stratum *k)
-{
-	return k->m && k->m < k->n;
-}
-
-/* Get the ratio of the risk to be slow with what is named to that without it, among calls that are
- * alike in what was named before, and its interval of 95 %. The ratio is that of Mantel and
- * Haenszel for all calls; the interval is that of its logarithm, by the delta method for two
- * samples. */
-static void named_ratio(const struct comparison *c, struct named *to)
-{
-	double scale[2] = {(double)(c->all - c->slow) / (c->n - c->s), (double)c->slow / c->s};
-	double with = 0, without = 0, more = 0, squares = 0, sum[2] = {0}, calls = 0, width;
-
-	for (uint32_t i = 0; i < c->nstrata; i++)
-		calls += stratum_compares(&c->strata[i]) ? c->strata[i].n : 0;
-
-	for (int pass = 0; pass < 2 && (!(with > 0) || !(without > 0)); pass++) {
-		/* one of both has no slow call: half a call more in each cell, of all strata */
-		more = pass / (2 * fmax(calls, 1));
-		with = without = 0;
-		for (uint32_t i = 0; i < c->nstrata; i++) {
-			const struct stratum *k = &c->strata[i];
-			struct scaled r = scaled_of(c, k, to->without, more * k->n);
-			double all = r.a + r.b + r.d + r.e;
-
-			if (!stratum_compares(k))
-				continue;
-			with += r.a * (r.d + r.e) / all;
-			without += r.d * (r.a + r.b) / all;
-		}
-	}
-	for (uint32_t i = 0; i < c->nstrata; i++) {
-		const struct stratum *k = &c->strata[i];
-		struct scaled r = scaled_of(c, k, to->without, more * k->n);
-		double all = r.a + r.b + r.d + r.e, n1 = r.a + r.b, n0 = r.d + r.e;
-		double per_with = 1 / (all * all * with), per_without = 1 / (all * all * without);
-
-		if (!stratum_compares(k))
-			continue;
-		add_influence(r.a, scale[1], n0 * (all - r.a) * per_with - r.d * n0 * per_without,
-			      &squares, &sum[1]);
-		add_influence(r.d, scale[1], r.a * n1 * per_with - n1 * (all - r.d) * per_without,
-			      &squares, &sum[1]);
-		add_influence(r.b, scale[0], -r.a * n0 * per_with - r.d * n0 * per_without,
-			      &squares, &sum[0]);
-		add_influence(r.e, scale[0], r.a * n1 * per_with + r.d * n1 * per_without, &squares,
-			      &sum[0]);
-	}
-	squares -= sum[1] * sum[1] / c->s + sum[0] * sum[0] / (c->n - c->s);
-	width = 1.96 * sqrt(fmax(squares, 0));
-	to->ratio = with / without;
-	to->low = to->ratio * exp(-width);
-	to->high = to->ratio * exp(width);
 }
 
 /* Divide the strata by a candidate: of numbers also by the thresholds that were tested, as what
  * goes with the number may depend on more than one threshold. Returns -1 when out of memory. */
-static int divide_strata(struct comparison *c, const struct candidate *k)
+static int divide_strata(struct tail_comparison *c, const struct candidate *k)
 {
 	uint8_t *bin = calloc((size_t)c->n + 1, sizeof(*bin));
-	uint32_t *number = calloc((size_t)c->nstrata * RUNS_MOST + 1, sizeof(*number));
+	uint32_t *number = calloc((size_t)c->strata.count * RUNS_MOST + 1, sizeof(*number));
 	uint32_t count = 0, cut = 0;
 
 	for (uint32_t i = k->begin; bin && i < k->end; i++) {
@@ -1458,39 +1271,39 @@ static int divide_strata(struct comparison *c, const struct candidate *k)
 		c->stratum[i] = *to - 1;
 	}
 	free(number);
-	memset(c->strata, 0, c->n * sizeof(*c->strata));
-	c->nstrata = count;
+	memset(c->strata.of, 0, c->n * sizeof(*c->strata.of));
+	c->strata.count = count;
 	for (uint32_t i = 0; bin && i < c->n; i++) {
-		c->strata[c->stratum[i]].n++;
-		c->strata[c->stratum[i]].s += i < c->s;
+		c->strata.of[c->stratum[i]].n++;
+		c->strata.of[c->stratum[i]].s += i < c->s;
 	}
 	free(bin);
 	return bin && number ? 0 : -1;
 }
 
 /* Make one stratum of all calls. */
-static void join_strata(struct comparison *c)
+static void join_strata(struct tail_comparison *c)
 {
 	memset(c->stratum, 0, c->n * sizeof(*c->stratum));
-	c->nstrata = 1;
-	c->strata[0] = (struct stratum){.n = c->n, .s = c->s};
+	c->strata.count = 1;
+	c->strata.of[0] = (struct stratum){.n = c->n, .s = c->s};
 }
 
 /* --- what is named --- */
 
 /* Test whether all compared calls have the feature of a candidate, as a text or as a number. */
-static bool is_whole(const struct comparison *c, const struct candidate *k)
+static bool is_whole(const struct tail_comparison *c, const struct candidate *k)
 {
 	struct tail_item item, other;
 	uint32_t calls = 0;
 
-	if (k->cuts)
+	if (k->cuts || k->item == INTERN_NONE)
 		return k->end - k->begin == c->n;
 	item = item_get(c->t, k->item);
 	for (size_t i = 0; i < c->candidates; i++) {
 		const struct candidate *of = &c->candidate[i];
 
-		if (of->cuts || of->feature != k->feature)
+		if (of->cuts || of->feature != k->feature || of->item == INTERN_NONE)
 			continue;
 		other = item_get(c->t, of->item);
 		if (item_is_number(&other) == item_is_number(&item))
@@ -1500,9 +1313,11 @@ static bool is_whole(const struct comparison *c, const struct candidate *k)
 }
 
 /* Keep the difference that a candidate makes. */
-static void name_candidate(struct comparison *c, struct candidate *k, double p)
+static void name_candidate(struct tail_comparison *c, struct candidate *k, double p)
 {
 	struct named *to = &c->named[c->nnamed++];
+	struct risk_ratio risk = {.per_other = (double)(c->all - c->slow) / (c->n - c->s),
+				  .per_slow = (double)c->slow / c->s};
 
 	*to = (struct named){.feature = k->feature,
 			     .item = k->item,
@@ -1524,7 +1339,12 @@ static void name_candidate(struct comparison *c, struct candidate *k, double p)
 		to->slow = c->s - to->slow;
 		to->rest = c->n - c->s - to->rest;
 	}
-	named_ratio(c, to);
+	risk.inflation = burst_inflation(c, to->begin, to->end);
+	risk.without = to->without;
+	strata_ratio(&c->strata, &risk);
+	to->ratio = risk.ratio;
+	to->low = risk.low;
+	to->high = risk.high;
 }
 
 static int compare_by_z(const void *a, const void *b)
@@ -1543,7 +1363,7 @@ static int compare_by_z(const void *a, const void *b)
 
 /* Get the candidates of a kind that are left in the order of their z; and how many tests these
  * are. */
-static size_t order_candidates(struct comparison *c, bool time, struct candidate **order,
+static size_t order_candidates(struct tail_comparison *c, bool time, struct candidate **order,
 			       uint64_t *tests)
 {
 	size_t n = 0;
@@ -1560,7 +1380,7 @@ static size_t order_candidates(struct comparison *c, bool time, struct candidate
 			find_best(c, k);
 		} else {
 			fill_strata(c, k->begin, k->end);
-			k->z = strata_z(c);
+			k->z = strata_z(&c->strata);
 		}
 		if (time && k->z < 0)
 			k->z = 0;
@@ -1573,7 +1393,7 @@ static size_t order_candidates(struct comparison *c, bool time, struct candidate
 
 /* Name the candidate of a kind that explains most of what is left. Returns 1; 0: none is
  * significant; -1: out of memory. */
-static int name_next(struct comparison *c, bool time, struct candidate **order)
+static int name_next(struct tail_comparison *c, bool time, struct candidate **order)
 {
 	/* no p of a smaller z is significant after the correction */
 	const double z_least = 2;
@@ -1581,7 +1401,7 @@ static int name_next(struct comparison *c, bool time, struct candidate **order)
 	size_t n = order_candidates(c, time, order, &tests);
 
 	for (size_t i = 0; i < n && fabs(order[i]->z) > z_least; i++) {
-		double p = candidate_p(c, order[i]);
+		double p = candidate_p(c, order[i], c->alpha / (double)tests);
 
 		if (p < 0)
 			return -1;
@@ -1596,7 +1416,7 @@ static int name_next(struct comparison *c, bool time, struct candidate **order)
 }
 
 /* Name what differs of one kind. Returns -1 when out of memory. */
-static int name_all(struct comparison *c, bool time)
+static int name_all(struct tail_comparison *c, bool time)
 {
 	struct candidate **order = calloc(c->candidates + 1, sizeof(struct candidate *));
 	size_t first = c->nnamed;
@@ -1611,7 +1431,7 @@ static int name_all(struct comparison *c, bool time)
 /* Set *most to how well the rows from `from` on, or the first of them, tell the slow calls: z
  * squared of having one of them. Two causes together have the slow calls; two decoys have other
  * calls too. Returns -1 when out of memory. */
-static int named_explain(const struct comparison *c, size_t from, double *most)
+static int named_explain(const struct tail_comparison *c, size_t from, double *most)
 {
 	uint8_t *any = calloc((size_t)c->n + 1, sizeof(*any));
 	struct stratum k = {.n = c->n, .s = c->s};
@@ -1640,7 +1460,7 @@ static int named_explain(const struct comparison *c, size_t from, double *most)
 }
 
 /* Divide the strata by all that is named of a kind. Returns -1 when out of memory. */
-static int divide_named(struct comparison *c, bool time)
+static int divide_named(struct tail_comparison *c, bool time)
 {
 	join_strata(c);
 	for (size_t i = 0; i < c->candidates; i++)
@@ -1651,7 +1471,7 @@ static int divide_named(struct comparison *c, bool time)
 }
 
 /* Forget what is named of a kind. */
-static void forget_named(struct comparison *c, bool time)
+static void forget_named(struct tail_comparison *c, bool time)
 {
 	for (size_t i = 0; i < c->candidates; i++)
 		if (candidate_is_time(c, &c->candidate[i]) == time)
@@ -1666,7 +1486,7 @@ static bool same_named(const struct named *a, const struct named *b)
 
 /* With shares of the time first: name the others within what these explain. Those that make no
  * difference there only go with the first share. Returns -1 when out of memory. */
-static int name_within_times(struct comparison *c, size_t others)
+static int name_within_times(struct tail_comparison *c, size_t others)
 {
 	struct named alone[NAMED_MOST];
 	size_t times = c->nnamed - others;
@@ -1689,7 +1509,7 @@ static int name_within_times(struct comparison *c, size_t others)
 }
 
 /* Name what is different, in the order in which it is written. Returns -1 when out of memory. */
-static int name_differences(struct comparison *c)
+static int name_differences(struct tail_comparison *c)
 {
 	size_t others;
 	double explained, by_times;
@@ -1712,17 +1532,19 @@ static int name_differences(struct comparison *c)
 
 /* --- the comparison of a trace --- */
 
-static void comparison_free(struct comparison *c)
+static void comparison_free(struct tail_comparison *c)
 {
 	for (size_t i = 0; i < c->nnamed; i++)
 		free(c->named[i].note);
 	free(c->call);
-	free(c->log_factorial);
 	free(c->member);
 	free(c->value);
 	free(c->candidate);
 	free(c->stratum);
-	free(c->strata);
+	strata_free(&c->strata);
+	free(c->at);
+	free(c->x);
+	free(c->y);
 }
 
 static int compare_by_hash(const void *a, const void *b)
@@ -1736,7 +1558,7 @@ static int compare_by_hash(const void *a, const void *b)
 }
 
 /* Choose the calls to compare: of the slow ones, and of all, those with the smallest hashes. */
-static int choose_calls(struct comparison *c)
+static int choose_calls(struct tail_comparison *c)
 {
 	struct tail *t = c->t;
 	size_t of_all = 0;
@@ -1754,6 +1576,7 @@ static int choose_calls(struct comparison *c)
 		if (t->call[i]->total <= c->above)
 			c->call[c->n++] = t->call[i];
 	/* fewer than that many are all; of more the number may be that of a sample */
+	c->about &= c->s == SAMPLE_CALLS;
 	c->slow = c->s < SAMPLE_CALLS || c->slow < c->s ? c->s : c->slow;
 	c->slow = c->slow < c->all - (c->n - c->s) ? c->slow : c->all - (c->n - c->s);
 	return 0;
@@ -1761,7 +1584,8 @@ static int choose_calls(struct comparison *c)
 
 /* Find the duration of a rank among the calls of a bucket, and the number of longer ones in the
  * bucket: in its sample, so exact where this has all calls of the bucket. */
-static void find_in_bucket(struct comparison *c, const struct histogram_bucket *b, uint64_t rank)
+static void find_in_bucket(struct tail_comparison *c, const struct histogram_bucket *b,
+			   uint64_t rank)
 {
 	const struct tail *t = c->t;
 	uint64_t n = 0, at = 0, longer = 0, wanted;
@@ -1781,10 +1605,11 @@ static void find_in_bucket(struct comparison *c, const struct histogram_bucket *
 		at++;
 	}
 	c->slow += n ? (uint64_t)((uint128)b->count * longer / n) : 0;
+	c->about = n < b->count;
 }
 
 /* Find which calls are slow: those longer than the quantile. */
-static void find_slow(struct comparison *c, double quantile)
+static void find_slow(struct tail_comparison *c, double quantile)
 {
 	const uint64_t denominator = 1000000000;
 	uint64_t part = (uint64_t)llround(quantile * (double)denominator), rank, below = 0;
@@ -1809,25 +1634,15 @@ static void find_slow(struct comparison *c, double quantile)
 
 /* --- output --- */
 
-/* Append a text as a string of a condition. */
-static int put_string(struct buffer *b, const char *p, size_t n)
+/* Test whether an item is that a text begins with another one. */
+static bool item_is_begin(const struct tail *t, uint32_t number)
 {
-	int bad = buffer_u8(b, '"');
-
-	for (; n-- && !bad; p++) {
-		unsigned char c = (unsigned char)*p;
-
-		if (c == '"' || c == '\\')
-			bad = buffer_printf(b, "\\%c", c);
-		else
-			bad = c < ' ' || c == 0x7f ? buffer_printf(b, "\\x%02x", c)
-						   : buffer_u8(b, c);
-	}
-	return bad || buffer_u8(b, '"') ? -1 : 0;
+	return item_get(t, number).form == FORM_TEXT &&
+	       intern_size(&t->items, number) == sizeof(struct tail_item) + TEXT_MOST;
 }
 
-/* Append the value of an item; quoted: a text as a string of a condition. */
-static int put_item_value(struct buffer *b, const struct tail *t, uint32_t number, bool quoted)
+/* Append the value of an item. */
+static int put_item_value(struct buffer *b, const struct tail *t, uint32_t number)
 {
 	struct tail_item item = item_get(t, number);
 	char digits[SHORTEST_SIZE];
@@ -1842,58 +1657,83 @@ static int put_item_value(struct buffer *b, const struct tail *t, uint32_t numbe
 	default: break;
 	}
 	size = intern_size(&t->items, number) - sizeof item;
-	return quoted ? put_string(b, text, size) : buffer_append(b, text, size);
+	return buffer_append(b, text, size) || (item_is_begin(t, number) && buffer_puts(b, "..."))
+		       ? -1
+		       : 0;
 }
 
 /* Get the operator of a condition on the feature. */
-static const char *relation_of(const struct named *d)
+static const char *relation_of(const struct tail *t, const struct named *d)
 {
-	return d->number ? d->without ? "<" : ">=" : d->without ? "!=" : "==";
+	if (d->number)
+		return d->without ? "<" : ">=";
+	if (d->item == INTERN_NONE)
+		return d->without ? "!has" : "has";
+	if (item_is_begin(t, d->item))
+		return d->without ? "!~" : "=~";
+	return d->without ? "!=" : "==";
+}
+
+/* Append the value of an item as the right side of a condition. */
+static int put_operand(struct buffer *b, const struct tail *t, uint32_t number)
+{
+	const char *text = intern_data(&t->items, number) + sizeof(struct tail_item);
+	struct buffer pattern = {0};
+	int bad;
+
+	if (item_get(t, number).form != FORM_TEXT)
+		return put_item_value(b, t, number);
+	if (!item_is_begin(t, number))
+		return expression_put_string(
+			b, text, intern_size(&t->items, number) - sizeof(struct tail_item));
+	bad = buffer_u8(&pattern, '^');
+	for (int i = 0; i < TEXT_MOST && !bad; i++) {
+		if (strchr(".[]()*+?{}|\\^$", text[i]) && text[i])
+			bad = buffer_u8(&pattern, '\\');
+		bad = bad || buffer_u8(&pattern, (uint8_t)text[i]);
+	}
+	bad = bad || expression_put_string(b, (const char *)pattern.data, pattern.size);
+	buffer_free(&pattern);
+	return bad ? -1 : 0;
 }
 
 /* Append a difference: "arg.size >= 65536", "child fsync", "no child fsync". */
 static int put_difference(struct buffer *b, const struct tail *t, const struct named *d)
 {
 	enum feature_kind kind = feature_kind(t, d->feature);
-	const char *name = feature_name(t, d->feature), *words, *after = "";
+	const char *name = feature_name(t, d->feature), *words;
+	struct named positive = *d;
 	bool no = d->without;
 
+	if (!d->number && d->item == INTERN_NONE)
+		return buffer_printf(b, "%s(%s)", relation_of(t, d), name);
 	switch (kind) {
 	case FEATURE_CHILD: words = no ? "no child " : "child "; break;
 	case FEATURE_BEFORE: words = no ? "not after " : "after "; break;
 	case FEATURE_WAKER: words = no ? "not woken by " : "woken by "; break;
-	case FEATURE_TENTH:
-		words = no ? "not in tenth " : "in tenth ";
-		after = " of the trace";
-		break;
 	case FEATURE_STATE:
 	case FEATURE_CHILD_TIME:
 		return buffer_printf(b, "%s%s %s ", kind == FEATURE_CHILD_TIME ? "child " : "",
-				     name, relation_of(d)) ||
-				       put_item_value(b, t, d->item, false) ||
+				     name, relation_of(t, d)) ||
+				       put_item_value(b, t, d->item) ||
 				       buffer_puts(b, "% of the time")
 			       ? -1
 			       : 0;
 	default:
 		/* a comparison is false of calls that lack the feature */
 		no = d->without && !d->whole;
+		positive.without &= !no;
 		return buffer_printf(b, "%s%s %s ", no ? "!(" : "", name,
-				     !no	 ? relation_of(d)
-				     : d->number ? ">="
-						 : "==") ||
-				       put_item_value(b, t, d->item, true) ||
-				       (no && buffer_puts(b, ")"))
+				     relation_of(t, &positive)) ||
+				       put_operand(b, t, d->item) || (no && buffer_puts(b, ")"))
 			       ? -1
 			       : 0;
 	}
-	return buffer_puts(b, words) || put_item_value(b, t, d->item, false) ||
-			       buffer_puts(b, after)
-		       ? -1
-		       : 0;
+	return buffer_puts(b, words) || put_item_value(b, t, d->item) ? -1 : 0;
 }
 
 /* Test whether two sets are nearly the same: of the calls in either, 19 of 20 are in both. */
-static bool is_alike(const struct comparison *c, const struct named *d, const uint8_t *in,
+static bool is_alike(const struct tail_comparison *c, const struct named *d, const uint8_t *in,
 		     const struct candidate *k)
 {
 	uint32_t both = 0, n = k->end - k->begin, of = d->end - d->begin, either;
@@ -1913,7 +1753,7 @@ static bool is_alike(const struct comparison *c, const struct named *d, const ui
 }
 
 /* Note which other features nearly the same calls have, at most a few. */
-static int note_alike(struct comparison *c, const struct named *d, struct buffer *b)
+static int note_alike(struct tail_comparison *c, const struct named *d, struct buffer *b)
 {
 	enum { ALIKE_MOST = 3 };
 	uint8_t *in = calloc((size_t)c->n + 1, sizeof(*in));
@@ -1938,7 +1778,7 @@ static int note_alike(struct comparison *c, const struct named *d, struct buffer
 }
 
 /* Set the notes of what is named. Returns -1 when out of memory. */
-static int note_named(struct comparison *c)
+static int note_named(struct tail_comparison *c)
 {
 	for (size_t i = 0; i < c->nnamed; i++) {
 		struct named *d = &c->named[i];
@@ -1978,7 +1818,7 @@ static void format_ratio(char text[static 40], double x)
 	snprintf(text, 40, x < 99.5 ? "%.2g" : x < 1e6 ? "%.0f" : "%.1e", x);
 }
 
-static int put_row(struct comparison *c, const struct named *d, struct aligned *a)
+static int put_row(struct tail_comparison *c, const struct named *d, struct aligned *a)
 {
 	struct buffer b = {0};
 	char text[40], low[40], both[96];
@@ -1999,7 +1839,8 @@ static int put_row(struct comparison *c, const struct named *d, struct aligned *
 	return bad ? -1 : 0;
 }
 
-static int put_table(struct comparison *c, struct screen *screen, struct text *out, struct error *e)
+static int put_table(struct tail_comparison *c, struct screen *screen, struct text *out,
+		     struct error *e)
 {
 	static const char *const names[] = {"slow",	     "rest", "risk ratio",
 					    "95 % interval", "p",    "difference"};
@@ -2018,20 +1859,52 @@ static int put_table(struct comparison *c, struct screen *screen, struct text *o
 	return bad;
 }
 
+/* Write in which tenth of the time most of the slow calls began, if they are not spread evenly. */
+static void put_tenth(const struct tail_comparison *c, struct text *out)
+{
+	enum { TENTHS = 10 };
+	const struct tail *t = c->t;
+	struct stratum tenth[TENTHS] = {0};
+	int most = 0;
+
+	for (uint32_t i = 0; i < c->n; i++) {
+		uint64_t at = c->call[i]->start - t->first;
+		struct stratum *k = &tenth[(uint128)at * TENTHS / (t->last_start - t->first + 1)];
+
+		k->m++;
+		k->a += i < c->s;
+	}
+	for (int i = 0; i < TENTHS; i++) {
+		tenth[i].n = c->n;
+		tenth[i].s = c->s;
+		most = tenth[i].a > tenth[most].a ? i : most;
+	}
+	if (strata_p(&(struct strata){&tenth[most], 1, c->strata.log_factorial}, true) * TENTHS <=
+	    c->alpha)
+		text_printf(out,
+			    "slow calls come in bursts: %.2g%% of them and %.2g%% of the others "
+			    "began in tenth %d of the time\n",
+			    100.0 * tenth[most].a / c->s,
+			    100.0 * (tenth[most].m - tenth[most].a) / (c->n - c->s), most + 1);
+}
+
 /* Write what is compared, the table, and what was not named. */
-static int put_people(struct comparison *c, const char *quantile, struct screen *screen,
+static int put_people(struct tail_comparison *c, const char *quantile, struct screen *screen,
 		      struct text *out, struct error *e)
 {
 	char above[VALUE_SIZE];
 
 	format_duration(above, c->above, c->t->clocks.ticks);
 	text_printf(out,
-		    "%" PRIu64 " of %" PRIu64 " calls are slow: longer than %s, the quantile %s\n",
-		    c->slow, c->all, above, quantile);
+		    "%s%" PRIu64 " of %" PRIu64
+		    " calls are slow: longer than %s, the quantile %s\n",
+		    c->about ? "about " : "", c->slow, c->all, above, quantile);
 	if (c->s < c->slow || c->n - c->s < c->all - c->slow)
 		text_printf(out,
 			    "compared: samples of %" PRIu32 " slow calls and %" PRIu32 " others\n",
 			    c->s, c->n - c->s);
+	if (c->s && c->s < c->n)
+		put_tenth(c, out);
 	if (c->nnamed)
 		return put_table(c, screen, out, e);
 	if (!c->slow)
@@ -2052,11 +1925,12 @@ static void put_real(struct cells *cells, double x)
 	cells_number(cells, text, (size_t)snprintf(text, sizeof text, "%.4g", x));
 }
 
-static int put_cells(struct comparison *c, const struct named *d, struct cells *cells,
+static int put_cells(struct tail_comparison *c, const struct named *d, struct cells *cells,
 		     struct buffer *b)
 {
 	enum feature_kind kind = feature_kind(c->t, d->feature);
-	struct tail_item item = item_get(c->t, d->item);
+	bool value = d->item != INTERN_NONE;
+	struct tail_item item = value ? item_get(c->t, d->item) : (struct tail_item){0};
 
 	b->size = 0;
 	if (put_difference(b, c->t, d))
@@ -2067,11 +1941,13 @@ static int put_cells(struct comparison *c, const struct named *d, struct cells *
 			  kind >= FEATURE_STATE ? "%" : ""))
 		return -1;
 	cells_text(cells, (const char *)b->data, b->size);
-	cells_text(cells, relation_of(d), strlen(relation_of(d)));
+	cells_text(cells, relation_of(c->t, d), strlen(relation_of(c->t, d)));
 	b->size = 0;
-	if (put_item_value(b, c->t, d->item, false))
+	if (value && put_item_value(b, c->t, d->item))
 		return -1;
-	if (item_is_number(&item))
+	if (!value)
+		cells_none(cells);
+	else if (item_is_number(&item))
 		cells_number(cells, (const char *)b->data, b->size);
 	else
 		cells_text(cells, (const char *)b->data, b->size);
@@ -2090,7 +1966,7 @@ static int put_cells(struct comparison *c, const struct named *d, struct cells *
 	return 0;
 }
 
-static int put_differences(struct comparison *c, enum table_format format, struct text *out)
+static int put_differences(struct tail_comparison *c, enum table_format format, struct text *out)
 {
 	static const char *const names[] = {"difference", "feature", "relation", "value", "slow",
 					    "slow_of",	  "rest",    "rest_of",	 "ratio", "low",
@@ -2107,19 +1983,42 @@ static int put_differences(struct comparison *c, enum table_format format, struc
 	return bad;
 }
 
+static int compare_by_start(const void *a, const void *b, void *ctx)
+{
+	const struct tail_comparison *c = ctx;
+	uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
+	uint64_t x = c->call[i]->start, y = c->call[k]->start;
+
+	return x != y ? (x > y) - (x < y) : (i > k) - (i < k);
+}
+
+/* Set the places of the calls in the order of time. Returns -1 when out of memory. */
+static int order_by_time(struct tail_comparison *c)
+{
+	uint32_t *order = calloc((size_t)c->n + 1, sizeof(*order));
+
+	c->at = calloc((size_t)c->n + 1, sizeof(*c->at));
+	c->x = calloc((size_t)c->n + 1, sizeof(*c->x));
+	c->y = calloc((size_t)c->n + 1, sizeof(*c->y));
+	for (uint32_t i = 0; order && i < c->n; i++)
+		order[i] = i;
+	if (order && c->n)
+		qsort_r(order, c->n, sizeof(*order), compare_by_start, c);
+	for (uint32_t i = 0; order && c->at && i < c->n; i++)
+		c->at[order[i]] = i;
+	free(order);
+	return order && c->at && c->x && c->y ? 0 : -1;
+}
+
 /* Compare the calls. Returns -1 when out of memory. */
-static int compare_calls(struct comparison *c)
+static int compare_calls(struct tail_comparison *c)
 {
 	find_slow(c, c->quantile);
 	if (choose_calls(c))
 		return -1;
-	c->log_factorial = calloc((size_t)c->n + 1, sizeof(*c->log_factorial));
 	c->stratum = calloc((size_t)c->n + 1, sizeof(*c->stratum));
-	c->strata = calloc((size_t)c->n + 1, sizeof(*c->strata));
-	if (!c->log_factorial || !c->stratum || !c->strata)
+	if (strata_init(&c->strata, c->n, c->s) || !c->stratum || order_by_time(c))
 		return -1;
-	for (uint32_t i = 2; i <= c->n; i++)
-		c->log_factorial[i] = c->log_factorial[i - 1] + log(i);
 	/* with all calls slow, or none, there is nothing to compare */
 	if (!c->s || c->s == c->n)
 		return 0;
@@ -2211,10 +2110,10 @@ static int tail_write(struct tail *t, struct stage *stage, const struct query *q
 {
 	const struct stat_settings *s = q->settings;
 	const char *quantile = s->quantile_text ? s->quantile_text : "0.99";
-	struct comparison c = {.t = t,
-			       .quantile = s->quantile_text ? s->quantile : 0.99,
-			       .alpha = s->alpha,
-			       .least = 1};
+	struct tail_comparison c = {.t = t,
+				    .quantile = s->quantile_text ? s->quantile : 0.99,
+				    .alpha = s->alpha,
+				    .least = 1};
 	struct text *text = malloc(sizeof(*text));
 	int bad = !text || compare_calls(&c) ? error_no_memory(e) : 0;
 

@@ -571,6 +571,28 @@ static int expression_read_string(struct lexer *l)
 	return 0;
 }
 
+int expression_put_string(struct buffer *b, const char *p, size_t n)
+{
+	int bad = buffer_u8(b, '"');
+
+	while (n && !bad) {
+		unsigned char c = (unsigned char)*p;
+		size_t size = utf8_length(p, n);
+
+		/* of a character that controls the terminal byte by byte */
+		size = size && !utf8_control(p, n) ? size : 0;
+		if (!size)
+			bad = buffer_printf(b, "\\x%02x", c);
+		else
+			bad = ((c == '"' || c == '\\') && buffer_u8(b, '\\')) ||
+			      buffer_append(b, p, size);
+		size += !size;
+		p += size;
+		n -= size;
+	}
+	return bad || buffer_u8(b, '"') ? -1 : 0;
+}
+
 /* Read a name, which may contain dots and indexes: arg.1, a.b, args[0]. */
 static void expression_read_name(struct lexer *l)
 {

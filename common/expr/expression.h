@@ -106,6 +106,8 @@ struct token {
 /* The line of a column is above these bits, 0 if the text has only one. */
 enum { COLUMN_LINE = 32 };
 
+struct buffer;
+
 struct lexer {
 	const char *text;
 	const char *file; /* that has the text; NULL: the command line has it */
@@ -129,6 +131,9 @@ int lexer_begin(struct lexer *l, const char *argument, struct error *e);
  * memory. */
 int lexer_next(struct lexer *l);
 void lexer_free(struct lexer *l);
+/* Append bytes as a string of an expression, what is no printable UTF-8 as escapes. Returns -1 when
+ * out of memory. */
+int expression_put_string(struct buffer *b, const char *p, size_t n);
 
 /* Test that a condition ends at the token. Returns -1 with l->error set if it does not. */
 int lexer_end(struct lexer *l);

@@ -6,14 +6,17 @@ usage: tail_traces.py make KIND[+KIND] SEED [CALLS]     rows for trdecode -f ndj
        tail_traces.py trials KIND[+KIND] FIRST LAST     both with the programs in PATH, and counts
 
 KIND is what makes a request slow: child, argument, number, cpu, before, caller, state, waited (an argument, in a
-trace with states of threads), or none. A second, weaker one is after a plus. Each cause has decoys: features of other
+trace with states of threads), or none. A second, weaker one is after a plus. drift, alone or after a plus, is no cause:
+the durations of all requests become longer and shorter in the course of the trace, and so do fields that have nothing
+to do with them. Each cause has decoys: features of other
 kinds that mostly occur with it, and change no time. All other features of a request are independent of its duration,
 which is drawn first and then divided among its children and itself, by shares that do not depend on it.
 
 check prints a line for each file: "yes" if the first rows are the causes (of two in any order), the number of
-decoys among all rows, and the number of other rows that are no cause. For none: "yes" if there are no rows.
+decoys among all rows, and the number of other rows that are no cause. Without a cause: "yes" if there are no rows.
 """
 import json
+import math
 import os
 import random
 import subprocess
@@ -43,11 +46,21 @@ DECOYS = {
 }
 
 
+def causes_of(kinds):
+    return [k for k in kinds.split('+') if k not in ('none', 'drift')]
+
+
 class Trace:
     def __init__(self, kinds, seed, calls):
         self.random = random.Random(f'{kinds} {seed}')
-        self.kinds = [k for k in kinds.split('+') if k != 'none']
+        self.kinds = causes_of(kinds)
         self.calls = calls
+        self.drifts = 'drift' in kinds.split('+')
+        # how much of what is now is still so with the next request; logarithm of the factor of durations
+        if self.drifts:
+            self.stays = self.random.choice([0.9, 0.99, 0.997, 0.999])
+            self.drift = self.random.gauss(0, 1)
+        self.sticky = {}
         self.states = 'state' in kinds or 'waited' in kinds
         self.now = 10**9
         self.serial = 0
@@ -74,6 +87,8 @@ class Trace:
              'caller': r.choice(['loop', 'loop', 'pump']), 'user': r.randrange(300),
              'children': [c for c, p in (('parse', 0.9), ('db', 0.7), ('cache', 0.4), ('log', 0.1)) if r.random() < p],
              'causes': []}
+        if self.drifts:
+            self.stick(f, {'region': 0.99, 'user': 0.9, 'cpu': 0.997, 'mode': 0.95, 'caller': 0.999, 'weight': 0.99})
         for kind, rare, factor, decoys in self.causes:
             is_cause = r.random() < rare
             if is_cause:
@@ -109,6 +124,13 @@ class Trace:
                     f['caller'] = 'batch'
         return f, slower, longest
 
+    def stick(self, f, stays):
+        """Change a feature of the requests only now and then."""
+        for name, probability in stays.items():
+            if name in self.sticky and self.random.random() < probability:
+                f[name] = self.sticky[name]
+            self.sticky[name] = f[name]
+
     def row(self, lane, name, begin, end, **more):
         return {'time': begin, 'dur': end - begin, 'name': name, **lane, **more}
 
@@ -142,6 +164,9 @@ class Trace:
         outer = self.now
         self.now += 100
         base = int(r.lognormvariate(13, 0.5))
+        if self.drifts:
+            self.drift = self.stays * self.drift + r.gauss(0, math.sqrt(1 - self.stays ** 2))
+            base = int(base * math.exp(0.5 * self.drift))
         total = int(base * slower)
         begin, end = self.now, self.now + total
         rows = []
@@ -188,7 +213,7 @@ def names(row, features):
 
 
 def check(kinds, rows):
-    causes = [CAUSES[k] for k in kinds.split('+') if k != 'none']
+    causes = [CAUSES[k] for k in causes_of(kinds)]
     first = rows[:len(causes)] if causes else rows
     good = all(any(names(row, c) for row in first) for c in causes) and (bool(causes) or not rows)
     decoys = sum((row['feature'], v) in ((row['feature'], None), (row['feature'], row['value']))
@@ -198,20 +223,22 @@ def check(kinds, rows):
 
 
 def trials(kinds, first, last):
-    good = decoys = other = 0
+    good = decoys = other = doubt = 0
     for seed in range(first, last + 1):
         with tempfile.TemporaryFile('w+') as made:
             Trace(kinds, seed, 5000).write(made)
             made.seek(0)
             out = subprocess.run("trdecode -q -f ndjson | trstat -q -t json --explain-tail 'name == \"request\"'",
                                  shell=True, stdin=made, stdout=subprocess.PIPE, check=True).stdout
-        result = check(kinds, json.loads(out))
+        rows = json.loads(out)
+        result = check(kinds, rows)
+        doubt += sum(row['low'] <= 1 for row in rows)
         good += result[0]
         decoys += result[1] > 0
         other += result[2] > 0
         if not result[0] and os.environ.get('VERBOSE'):
-            print(seed, [row['difference'] for row in json.loads(out)], file=sys.stderr)
-    print(f'{kinds}: {good} of {last - first + 1}, {decoys} with a decoy, {other} with another row')
+            print(seed, [row['difference'] for row in rows], file=sys.stderr)
+    print(f'{kinds}: {good} of {last - first + 1}, {decoys} with a decoy, {other} with another row, {doubt} intervals with 1')
 
 
 def main():
