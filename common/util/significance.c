@@ -189,6 +189,7 @@ struct divisions {
 	size_t count;
 	uint16_t *run;	 /* count times few: those of the smaller side */
 	uint16_t *order; /* room for all runs */
+	bool *in_few;	 /* by run: it is of the smaller side of the present division */
 };
 
 static double variance_of(const struct moments *m, double resolution)
@@ -295,34 +296,66 @@ static void moments_add(struct moments *m, double value)
 	m->squares += value * value;
 }
 
+/* Take the run that is farthest from the mean of its side out of the moments, if it is RUNS_FAR
+ * standard deviations of the other runs off. Returns whether there is one. */
+static bool leave_far_run_out(const struct run_series *s, const struct divisions *d,
+			      const uint16_t *run, struct moments side[2])
+{
+	double mean[2] = {side[0].sum / side[0].n, side[1].sum / side[1].n}, most = 0, squares;
+	struct moments *of;
+	size_t far = 0;
+
+	for (size_t i = 0; i < d->few; i++)
+		d->in_few[run[i]] = true;
+	for (size_t i = 0; i < d->runs; i++) {
+		double off = s->value[i] - mean[d->in_few[i]];
+
+		if (off * off > most) { /* not of NAN */
+			most = off * off;
+			far = i;
+		}
+	}
+	of = &side[d->in_few[far]];
+	for (size_t i = 0; i < d->few; i++)
+		d->in_few[run[i]] = false;
+	if (of->n < 2)
+		return false;
+	most *= of->n / (of->n - 1);
+	squares = side[0].squares - side[0].sum * mean[0] + side[1].squares -
+		  side[1].sum * mean[1] - most;
+	if (!(most > 0) ||
+	    most < RUNS_FAR * RUNS_FAR * (squares / (side[0].n + side[1].n - 3) + s->resolution))
+		return false;
+	of->n--;
+	of->sum -= s->value[far];
+	of->squares -= s->value[far] * s->value[far];
+	return true;
+}
+
 /* Get how clear a statistic is for a division. */
 static double series_clearness(const struct run_series *s, const struct divisions *d,
 			       const uint16_t *run)
 {
-	struct moments few = {0}, rest;
+	struct moments few = {0}, side[2]; /* the other side, the smaller one */
 	double ranks = 0, t, z = 0;
 
-	if (s->whole) {
-		for (size_t i = 0; i < d->few; i++) {
-			few.sum += s->value[run[i]];
-			few.squares += s->value[run[i]] * s->value[run[i]];
-			ranks += s->rank[run[i]];
-		}
-		few.n = (double)d->few;
-	} else {
-		for (size_t i = 0; i < d->few; i++) {
-			if (isnan(s->value[run[i]]))
-				continue;
-			moments_add(&few, s->value[run[i]]);
-			ranks += s->rank[run[i]];
-		}
+	for (size_t i = 0; i < d->few; i++) {
+		if (!s->whole && isnan(s->value[run[i]]))
+			continue;
+		moments_add(&few, s->value[run[i]]);
+		ranks += s->rank[run[i]];
 	}
-	rest = (struct moments){s->all.n - few.n, s->all.sum - few.sum,
-				s->all.squares - few.squares};
-	if (s->ranks > 0 && few.n > 0 && rest.n > 0)
-		z = fabs(ranks) / sqrt(s->ranks * few.n * rest.n / (s->all.n * (s->all.n - 1)));
-	t = d->of_a ? clearness(&few, &rest, s->resolution) : clearness(&rest, &few, s->resolution);
-	return z > t ? z : t;
+	side[1] = few;
+	side[0] = (struct moments){s->all.n - few.n, s->all.sum - few.sum,
+				   s->all.squares - few.squares};
+	if (s->ranks > 0 && few.n > 0 && side[0].n > 0)
+		z = fabs(ranks) / sqrt(s->ranks * few.n * side[0].n / (s->all.n * (s->all.n - 1)));
+	t = clearness(&side[d->of_a], &side[!d->of_a], s->resolution);
+	z = fmax(z, t);
+	if (side[0].n < RUNS_FOR_FAR || side[1].n < RUNS_FOR_FAR ||
+	    !leave_far_run_out(s, d, run, side))
+		return z;
+	return fmax(z, clearness(&side[d->of_a], &side[!d->of_a], s->resolution));
 }
 
 static int by_value(const void *x, const void *y, void *ctx)
@@ -494,14 +527,15 @@ static int make_divisions(struct divisions *d, const struct runs_test *t, double
 
 	*d = (struct divisions){
 		.runs = t->a + t->b, .few = t->a < t->b ? t->a : t->b, .of_a = t->a < t->b};
-	most = steps / ((double)t->count + 1) / ((double)d->few + 20);
+	most = steps / ((double)t->count + 1) / ((double)d->runs + 2 * (double)d->few + 20);
 	most = fmin(fmax(most, 999), RUNS_WAYS);
 	most = fmax(most, fmin(20 / alpha, 1e6));
 	ways = ways_of(d->runs, d->few);
 	d->count = (size_t)fmin(ways, most + 1);
 	d->run = calloc(d->count * d->few, sizeof(*d->run));
 	d->order = calloc(d->runs, sizeof(*d->order));
-	if (!d->run || !d->order)
+	d->in_few = calloc(d->runs, sizeof(*d->in_few));
+	if (!d->run || !d->order || !d->in_few)
 		return -1;
 	for (size_t i = 0; i < d->few; i++)
 		d->run[i] = (uint16_t)(d->of_a ? i : t->a + i);
@@ -593,5 +627,6 @@ int runs_test(struct runs_test *t, double alpha)
 	free(clearest);
 	free(d.run);
 	free(d.order);
+	free(d.in_few);
 	return bad ? -1 : 0;
 }

@@ -83,7 +83,10 @@ int holm_adjust(double *p, size_t n);
  *     z = (8 n + 1) / (8 n + 3) sqrt(n ln(1 + t^2 / n))        n: degrees of freedom
  *
  * or, from RUNS_RANKED runs of each side on, the sum of ranks if that is clearer: single runs that
- * are far off change it little. Of fewer runs no sum of ranks is very clear.
+ * are far off change it little. Of fewer runs no sum of ranks is very clear. If the run that is
+ * farthest from the mean of its side is RUNS_FAR standard deviations of the others off, with its
+ * own share taken out of both, t without this run counts, too, if it is clearer: one disturbed run
+ * does not hide a change.
  *
  * If nothing changed, the runs could as well have been divided otherwise among the two sides. p is
  * the share of all divisions (with 8 runs of 4 + 4: 70) for which any statistic, of those that are
@@ -100,6 +103,8 @@ int holm_adjust(double *p, size_t n);
 
 enum {
 	RUNS_RANKED = 10,
+	RUNS_FOR_FAR = 4, /* of each side, from which on a run may be left out */
+	RUNS_FAR = 7,
 	RUNS_WAYS = 9999,      /* most divisions, but for a very small alpha */
 	RUNS_MOST = UINT16_MAX /* most runs of both sides */
 };

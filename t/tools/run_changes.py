@@ -52,7 +52,25 @@ def welch(a, b, resolution):
 
 
 def clearness(a, b, resolution):
-    found, z = welch(a, b, resolution), by_ranks(a, b) if len(a) >= 10 and len(b) >= 10 else 0
+    return max(clear_without(a, b, resolution, z) for a, b, z in [
+        (a, b, by_ranks(a, b) if len(a) >= 10 and len(b) >= 10 else 0), *without_far_run(a, b, resolution)])
+
+
+def without_far_run(a, b, resolution):
+    """Both sides without the run that is farthest from the mean of its side, if it is far from the others."""
+    if len(a) < 4 or len(b) < 4:
+        return
+    both = [(side, i) for side in (0, 1) for i in range(len((a, b)[side]))]
+    far = max(both, key=lambda at: abs((a, b)[at[0]][at[1]] - sum((a, b)[at[0]]) / len((a, b)[at[0]])))
+    left = [[v for i, v in enumerate(values) if (side, i) != far] for side, values in enumerate((a, b))]
+    squares = [sum((v - sum(values) / len(values)) ** 2 for v in values) for values in (a, b, *left)]
+    off = squares[0] + squares[1] - squares[2] - squares[3]
+    if off > 0 and off >= 49 * ((squares[2] + squares[3]) / (len(a) + len(b) - 3) + resolution ** 2 / 12):
+        yield (*left, 0)
+
+
+def clear_without(a, b, resolution, z):
+    found = welch(a, b, resolution)
     if not found or abs(found[0]) < 1e-9:
         return z
     t, n = abs(found[0]) / found[1], found[2]
