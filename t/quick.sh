@@ -34,6 +34,7 @@ other_names() {
 		cmd/trstat/explain_tail.*	explain_tail
 		cmd/trstat/summary.*	merge
 		cmd/trstat/why.*	why
+		cmd/trstat/report*	report
 		cmd/trencode/path.*	why
 		common/scheduling/waits.*	why
 		common/pairs/why.*	why

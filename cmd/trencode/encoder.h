@@ -7,12 +7,12 @@
 #ifndef TR_TRENCODE_ENCODER_H
 #define TR_TRENCODE_ENCODER_H
 
-#include "cmd/trencode/clip.h"
 #include "cmd/trencode/pack.h"
 #include "common/calls/calls.h"
 #include "common/cli/program.h"
 #include "common/util/text.h"
 
+struct clip;
 struct head;
 struct meta;
 

@@ -13,6 +13,7 @@
 #include "common/cli/program.h"
 #include "common/cli/stage.h"
 #include "cmd/trencode/encode.h"
+#include "cmd/trencode/clip.h"
 #include "cmd/trencode/encoder.h"
 #include "cmd/trencode/formats.h"
 #include "common/pairs/pair.h"

@@ -44,6 +44,7 @@ enum {
 	OPT_UNPAIRED,
 	OPT_WHY,
 	OPT_EXPLAIN_TAIL,
+	OPT_REPORT,
 	OPT_QUANTILE,
 	OPT_DIFF,
 	OPT_THRESHOLD,
@@ -71,10 +72,9 @@ static const struct option_row command_line_rows[] = {
 	{'n', "limit", "N",
 	 "show the first N rows; 0 shows all\n(default: 50 on a terminal, else all)", NULL},
 	{'t', "to", "FORMAT",
-	 "table (default), tsv, csv, json, ndjson, prom, svg\n(with --diff: a flame graph) or "
-	 "folded "
-	 "(with --why)",
-	 "table tsv csv json ndjson prom svg folded"},
+	 "table (default), markdown, tsv, csv, json, ndjson,\nprom, svg (with --diff: a flame "
+	 "graph), folded (with\n--why), text or html (with --report)",
+	 "table markdown tsv csv json ndjson prom svg folded text html"},
 	{OPT_WHERE, "where", "EXPR",
 	 "count only calls, events and pairs for which EXPR\nis true (their times are those of the "
 	 "whole "
@@ -127,6 +127,10 @@ static const struct option_row command_line_rows[] = {
 	{OPT_EXPLAIN_TAIL, "explain-tail", "EXPR",
 	 "show what is different about the slow ones of the\ncalls for which EXPR is true: "
 	 "children, arguments,\nCPU, states, callers, the call before",
+	 NULL},
+	{OPT_REPORT, "report", NULL,
+	 "show what the trace is, where its time goes, its\nslowest calls, waits and errors on "
+	 "one page;\n-t markdown, json or html -o FILE",
 	 NULL},
 	{OPT_QUANTILE, "quantile", "Q",
 	 "with --explain-tail: the calls beyond the quantile Q\nare slow (default: 0.99)", NULL},
@@ -280,6 +284,7 @@ static int command_line_option(void *ctx, int key, const char *arg, struct error
 	case OPT_UNPAIRED: return set_view(s, VIEW_UNPAIRED, "unpaired", NULL, e);
 	case OPT_WHY: return set_view(s, VIEW_WHY, "why", arg, e);
 	case OPT_EXPLAIN_TAIL: return set_view(s, VIEW_EXPLAIN_TAIL, "explain-tail", arg, e);
+	case OPT_REPORT: return set_view(s, VIEW_REPORT, "report", NULL, e);
 	case OPT_QUANTILE: return tail_quantile(s, arg, e);
 	case OPT_PAIR:
 	case OPT_COVER: return set_pair(s, key == OPT_COVER, arg, e);
@@ -319,7 +324,7 @@ static const struct program program = {
 	.purpose = "Print tables of the calls and events of a stream.",
 	.options = command_line_rows,
 	.daily = "group columns sort limit to where since until pair fail-if interval tree callers "
-		 "hist timeline slowest explain-tail diff output quiet help version",
+		 "hist timeline slowest explain-tail report diff output quiet help version",
 	.option = command_line_option,
 	.streams = stat_streams,
 };
@@ -495,7 +500,8 @@ int main(int argc, char **argv)
 				line.alarms.count ? READS_ALL : query_reads_values(&query);
 		stage.alarm = line.alarms.count;
 		stage.one_axis = !line.settings.merge && query_has_times(&query);
-		stage.prints_times = stage.one_axis || line.settings.view == VIEW_SLOWEST ||
+		stage.prints_times = stage.one_axis || line.settings.view == VIEW_REPORT ||
+				     line.settings.view == VIEW_SLOWEST ||
 				     line.settings.view == VIEW_WHY;
 		run_query(&stage, &line.settings, &query, &line.alarms, argc, argv);
 	}

@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "cmd/trstat/statistics.h"
+#include "cmd/trstat/report.h"
 #include "cmd/trstat/slowest.h"
 #include "cmd/trstat/summary.h"
 #include "cmd/trstat/timeline.h"
@@ -265,6 +266,8 @@ static int parse_list(struct query *q, struct error *e)
 			    : s->limited && s->view == VIEW_SLOWEST ? "-n"
 								    : NULL;
 
+	if (s->view == VIEW_UNPAIRED && !s->pair)
+		return error_set(e, NULL, NO_OFFSET, "--unpaired goes with --pair");
 	if (other)
 		return error_set(e, NULL, NO_OFFSET, "%s does not go with --%s", other,
 				 s->view_option);
@@ -555,6 +558,28 @@ static int query_check_cover(const struct query *q, struct error *e)
 	return 0;
 }
 
+/* Make the query of the conditions of a report, whose sections have queries of their own. */
+static int parse_report(struct query *q, struct error *e)
+{
+	const struct stat_settings *s = q->settings;
+	const char *other = s->keys	  ? "-g"
+			    : s->columns  ? "-c"
+			    : s->sort	  ? "-s"
+			    : s->limited  ? "-n"
+			    : s->cover	  ? "--cover"
+			    : s->where	  ? "--where"
+			    : s->bounds	  ? "--bounds"
+			    : s->partial  ? "--partial"
+			    : s->merge	  ? "--merge"
+			    : s->interval ? "-i"
+					  : NULL;
+
+	if (other)
+		return error_set(e, NULL, NO_OFFSET, "%s does not go with --report", other);
+	return parse_keys(q, "name", "", e) ||
+	       parse_columns(q, "total,self,count,avg,p50,p99,max", q->keys.count, e);
+}
+
 int query_parse(struct query *q, const struct stat_settings *s, struct error *e)
 {
 	int bad = 0;
@@ -570,8 +595,6 @@ int query_parse(struct query *q, const struct stat_settings *s, struct error *e)
 		return -1;
 	if (s->wall && !s->interval)
 		return error_set(e, NULL, NO_OFFSET, "--wall goes with -i");
-	if (s->view == VIEW_UNPAIRED && !s->pair)
-		return error_set(e, NULL, NO_OFFSET, "--unpaired goes with --pair");
 	if (s->pair && query_parse_pair(q, &q->pair, e))
 		return -1;
 	switch (s->view) {
@@ -595,6 +618,7 @@ int query_parse(struct query *q, const struct stat_settings *s, struct error *e)
 	case VIEW_UNPAIRED: bad = parse_list(q, e); break;
 	case VIEW_WHY:
 	case VIEW_EXPLAIN_TAIL: bad = parse_calls(q, e); break;
+	case VIEW_REPORT: bad = parse_report(q, e); break;
 	}
 	bad = bad || (s->pair &&
 		      (query_pair_keys(q, &q->keys, e) || query_pair_keys(q, &q->where.keys, e)));
@@ -674,6 +698,7 @@ void query_free(struct query *q)
 enum reads_values query_reads_values(const struct query *q)
 {
 	return q->settings->view == VIEW_SLOWEST || q->settings->view == VIEW_WHY ||
+			       q->settings->view == VIEW_REPORT ||
 			       q->settings->view == VIEW_EXPLAIN_TAIL || q->settings->pair ||
 			       (q->keys.needs | q->where.keys.needs) & NEEDS_EVENT ||
 			       q->columns.wanted.field_count
@@ -681,39 +706,27 @@ enum reads_values query_reads_values(const struct query *q)
 		       : READS_NO_VALUES;
 }
 
-/* Get the table of a query, without its groups. */
-static struct table query_table(const struct query *q)
-{
-	return (struct table){.columns = &q->columns,
-			      .keys = q->keys.names,
-			      .by = &q->keys,
-			      .optional = q->optional,
-			      .usual = q->usual,
-			      .screen = q->settings->screen,
-			      .sort = &q->sort,
-			      .limit = q->settings->limit,
-			      .bounds = q->settings->bounds};
-}
-
 /* Write the view or the table. Returns -1 with e filled. */
 static int query_write(struct query *q, const struct table *t, struct text *out, struct error *e)
 {
 	const struct stat_settings *s = q->settings;
+	enum table_format format = s->format;
 
 	switch (s->view) {
-	case VIEW_TABLE: return table_write(t, s->format, out, e);
-	case VIEW_TREE: return view_tree(t, TREE_ALL, NULL, s->format, out, e);
-	case VIEW_CALLERS: return view_tree(t, TREE_CALLERS, s->view_argument, s->format, out, e);
-	case VIEW_CALLEES: return view_tree(t, TREE_CALLEES, s->view_argument, s->format, out, e);
-	case VIEW_HIST: return view_hist(t, &q->hist, s->format, out, e);
-	case VIEW_TIMELINE: return view_timeline(t, q->width, s->format, out, e);
+	case VIEW_TABLE: return table_write(t, format, out, e);
+	case VIEW_TREE: return view_tree(t, TREE_ALL, NULL, format, out, e);
+	case VIEW_CALLERS: return view_tree(t, TREE_CALLERS, s->view_argument, format, out, e);
+	case VIEW_CALLEES: return view_tree(t, TREE_CALLEES, s->view_argument, format, out, e);
+	case VIEW_HIST: return view_hist(t, &q->hist, format, out, e);
+	case VIEW_TIMELINE: return view_timeline(t, q->width, format, out, e);
 	case VIEW_SLOWEST: /* of pairs; slowest.h writes calls */
 	case VIEW_UNPAIRED:
 	case VIEW_EXPLAIN_TAIL: /* explain_tail.h writes calls */
-		if (pair_list_write(&q->pair_list, t, s->format, out))
+		if (pair_list_write(&q->pair_list, t, format, out))
 			return error_no_memory(e);
 		break;
-	case VIEW_WHY: break; /* why.h */
+	case VIEW_WHY: /* why.h */
+	case VIEW_REPORT: /* report.h */ break;
 	}
 	return 0;
 }
@@ -1348,8 +1361,10 @@ void alarms_free(struct alarms *all)
 		free(c->name);
 		free(c->key);
 	}
-	for (size_t i = 0; i < all->count; i++)
+	for (size_t i = 0; i < all->count; i++) {
 		expression_free(all->alarm[i].condition, &language);
+		free(all->alarm[i].values);
+	}
 	free(all->column);
 	free(all->alarm);
 	*all = (struct alarms){0};
@@ -1497,30 +1512,39 @@ static void give_column(void *ctx, struct operand *o, struct scalar *out)
 		*out = column_scalar(c->unit, c->value);
 }
 
-/* Print the alarm on stderr with the values of its columns, and its interval if it has one. */
-static void print_alarm(const struct alarms *all, const struct alarm *a, const struct query *q,
-			const struct interval *interval, bool ticks)
+/* Set the texts of the values of an alarm's columns. Returns -1 when out of memory. */
+static int set_values(const struct alarms *all, struct alarm *a, const struct query *q, bool ticks)
 {
-	char when[VALUE_SIZE];
-	struct buffer values = {0};
+	struct buffer out = {0};
+	int bad = 0;
 
-	for (size_t i = a->first; i < a->end; i++) {
+	for (size_t i = a->first; i < a->end && !bad; i++) {
 		const struct alarm_column *c = &all->column[i];
 		const struct columns *columns = c->own ? &c->columns : &q->columns;
 		char value[VALUE_SIZE];
+		size_t n = format_column(value, &columns->column[c->column], c->value, ticks);
 
-		format_column(value, &columns->column[c->column], c->value, ticks);
-		if (i > a->first)
-			buffer_append(&values, ", ", 2);
-		buffer_append(&values, value, strlen(value));
+		bad = (i > a->first && buffer_puts(&out, ", ")) || buffer_append(&out, value, n);
 	}
+	free(a->values);
+	a->values = bad || buffer_u8(&out, 0) ? NULL : (char *)out.data;
+	if (!a->values)
+		buffer_free(&out);
+	return a->values ? 0 : -1;
+}
+
+/* Print the alarm on stderr with the values of its columns, and its interval if it has one. */
+static void print_alarm(const struct alarm *a, const struct query *q,
+			const struct interval *interval, bool ticks)
+{
+	char when[VALUE_SIZE];
+
 	if (interval)
 		format_interval(when, interval, ticks);
 	screen_alarm(q->settings->screen, true);
-	warn(NULL, NO_OFFSET, "%s%s%s is true: %.*s", interval ? when : "", interval ? ": " : "",
-	     a->text, (int)values.size, values.data ? (const char *)values.data : "");
+	warn(NULL, NO_OFFSET, "%s%s%s is true: %s", interval ? when : "", interval ? ": " : "",
+	     a->text, a->values);
 	screen_alarm(q->settings->screen, false);
-	buffer_free(&values);
 }
 
 /* Compute all columns. Returns -1 when out of memory. */
@@ -1577,10 +1601,13 @@ static enum outcome alarms_judge(struct alarms *all, const struct query *q,
 		enum answer is = answer_alarm((void *)(uintptr_t)&values, a->condition);
 
 		a->decided |= is != ANSWER_LATER;
+		a->holds = is == ANSWER_YES;
+		if (set_values(all, a, q, st->ticks))
+			return OUTCOME_FAILED;
 		if (is != ANSWER_YES)
 			continue;
 		holds = OUTCOME_YES;
-		print_alarm(all, a, q, interval, st->ticks);
+		print_alarm(a, q, interval, st->ticks);
 	}
 	return holds;
 }
@@ -2040,6 +2067,30 @@ static void choose_order(struct table *t, const struct query *q, struct sort *ow
 	t->sort = own;
 }
 
+/* Get the table of a query. order: memory for its order. */
+static void query_table(struct table *t, const struct query *q, const struct statistics *st,
+			struct sort *order)
+{
+	const struct stat_settings *s = q->settings;
+
+	*t = (struct table){
+		.columns = &q->columns,
+		.keys = q->keys.names,
+		.by = &q->keys,
+		.optional = q->optional,
+		.usual = q->usual,
+		.screen = s->screen,
+		.sort = &q->sort,
+		.limit = s->limit,
+		.bounds = s->bounds,
+		.groups = &st->groups,
+		.run = statistics_run(st, s->view == VIEW_TABLE && !keys_time_bucket(&q->keys)),
+		.ticks = st->ticks,
+		.samples = st->samples.type,
+		.event = statistics_event(st)};
+	choose_order(t, q, order);
+}
+
 /* Write the view or the table, of an interval or (NULL) of everything. Returns -1; the error is
  * in stage. */
 static int report_table(struct stage *stage, struct query *q, const struct statistics *st,
@@ -2047,24 +2098,19 @@ static int report_table(struct stage *stage, struct query *q, const struct stati
 {
 	const struct stat_settings *s = q->settings;
 	struct text *text = malloc(sizeof(*text));
-	struct table t = query_table(q);
 	struct sort order;
+	struct table t;
 	struct error e;
 	int bad;
 
 	if (!text)
 		return stage_no_memory(stage);
-	t.groups = &st->groups;
-	t.run = statistics_run(st, s->view == VIEW_TABLE && !keys_time_bucket(&q->keys));
+	query_table(&t, q, st, &order);
 	t.interval = interval;
 	if (interval && !interval->wall)
 		t.run = (struct columns_run){.first = interval->time,
 					     .last = interval->time + interval->width};
-	t.ticks = st->ticks;
-	t.samples = st->samples.type;
-	t.event = statistics_event(st);
 	t.quiet = stage->options->quiet;
-	choose_order(&t, q, &order);
 	text_init(text, &stage->output);
 	screen_find(t.screen, &stage->output);
 	if (output_is_terminal(&stage->output) && !s->limited && s->format == TABLE_ALIGNED &&
@@ -2111,10 +2157,8 @@ static void report_alarms_end(struct stage *stage, const struct query *q,
 		stage_fail(stage, &reported);
 }
 
-/* Set STATUS_CONDITION if a condition is true, in an interval or (NULL) in everything; in
- * everything STATUS_FAILED if one is neither true nor false. */
-static void report_alarms(struct stage *stage, const struct query *q, const struct statistics *st,
-			  struct alarms *alarms, const struct interval *interval)
+void report_alarms(struct stage *stage, const struct query *q, const struct statistics *st,
+		   struct alarms *alarms, const struct interval *interval)
 {
 	if (stage->status == STATUS_FAILED)
 		return;
@@ -2137,16 +2181,6 @@ void report_missed_calls(struct stage *stage, const struct block *b)
 }
 
 /* --- run --- */
-
-/* A table in the making. */
-struct counting {
-	struct stage *stage;
-	struct query *query;
-	struct statistics *statistics;
-	struct alarms *alarms;
-	struct monitor *monitor; /* NULL: no intervals */
-	bool begun;		 /* a block of events was read */
-};
 
 static bool run_print_interval(void *ctx, const struct interval *interval)
 {
@@ -2195,7 +2229,6 @@ static int run_restore_calls(const struct counting *c, const struct block *b)
 	struct time_window *window = &c->query->window;
 	const struct clock *clock = calls_restore_clock(b);
 
-	report_missed_calls(c->stage, b);
 	if (c->monitor)
 		monitor_restore(c->monitor, b);
 	if (clock && time_window_any(window))
@@ -2204,7 +2237,7 @@ static int run_restore_calls(const struct counting *c, const struct block *b)
 }
 
 /* Prepare the statistics, before the first row. */
-static int run_begin_statistics(struct counting *c)
+static int counting_begin(struct counting *c)
 {
 	struct query *q = c->query;
 	struct statistics *s = c->statistics;
@@ -2237,10 +2270,10 @@ static int run_begin_rows(struct counting *c, struct error *e)
 		return begin_samples(c, e);
 	statistics_free(c->statistics);
 	*c->statistics = (struct statistics){0};
-	return query_add_type(c->query, e) || begin_samples(c, e) || run_begin_statistics(c) ? -1
-											     : 0;
+	return query_add_type(c->query, e) || begin_samples(c, e) || counting_begin(c) ? -1 : 0;
 }
 
+/* Take a block. */
 static int count_block(struct counting *c, const struct block *b, struct error *e)
 {
 	struct time_window *window = &c->query->window;
@@ -2263,6 +2296,29 @@ static int count_block(struct counting *c, const struct block *b, struct error *
 	return statistics_block(c->statistics, b) || alarms_block(c->alarms, b) ? -1 : 0;
 }
 
+int counting_block(struct counting *c, const struct block *b, struct error *e)
+{
+	e->what[0] = '\0';
+	if (!c->statistics->keys && counting_begin(c))
+		return -1;
+	return count_block(c, b, e) || statistics_check_busy(c->statistics, e) ||
+			       statistics_check_samples(c->statistics, e) ||
+			       alarms_check_samples(c->alarms, c->query, c->statistics, e)
+		       ? -1
+		       : 0;
+}
+
+/* Take the calls that are open at the end of the trace. */
+static int counting_finish(struct counting *c)
+{
+	struct query *q = c->query;
+
+	return statistics_finish(c->statistics) || alarms_each(c->alarms, statistics_finish) ||
+			       (q->pair.watch.left && pair_end_stream(&q->pair))
+		       ? -1
+		       : 0;
+}
+
 /* Count the rows of all blocks. */
 static void run_count_rows(struct counting *c)
 {
@@ -2272,20 +2328,14 @@ static void run_count_rows(struct counting *c)
 	struct block block;
 
 	while (stage_next(stage, &block)) {
-		int bad = count_block(c, &block, &e);
-
-		if (bad && e.what[0])
+		report_missed_calls(stage, &block);
+		if (!counting_block(c, &block, &e))
+			continue;
+		if (e.what[0])
 			stage_fail(stage, &e);
-		else if (bad && !(m && m->stop))
+		else if (!(m && m->stop))
 			stage_no_memory(stage);
-		if (bad)
-			return;
-		if (statistics_check_busy(c->statistics, &e) ||
-		    statistics_check_samples(c->statistics, &e) ||
-		    alarms_check_samples(c->alarms, c->query, c->statistics, &e)) {
-			stage_fail(stage, &e);
-			return;
-		}
+		return;
 	}
 }
 
@@ -2403,12 +2453,29 @@ static int statistics_hold_memory(struct statistics *s)
 	return 0;
 }
 
+/* Add buckets of time without pairs, and memory. */
+static int statistics_complete(struct statistics *s, bool *left_out)
+{
+	return statistics_fill_buckets(s, left_out) || statistics_hold_memory(s) ? -1 : 0;
+}
+
+int counting_table(struct counting *c, struct table *t, struct sort *order)
+{
+	bool left_out;
+
+	if ((!c->statistics->keys && counting_begin(c)) || counting_finish(c) ||
+	    statistics_complete(c->statistics, &left_out))
+		return -1;
+	query_table(t, c->query, c->statistics, order);
+	return 0;
+}
+
 /* Print the table of the whole run. */
 static int print_table(struct stage *stage, struct query *q, struct statistics *st)
 {
 	bool left_out;
 
-	if (statistics_fill_buckets(st, &left_out) || statistics_hold_memory(st))
+	if (statistics_complete(st, &left_out))
 		return stage_no_memory(stage);
 	if (left_out && !stage->options->quiet)
 		warn(NULL, NO_OFFSET,
@@ -2501,7 +2568,7 @@ static void run_events(struct stage *stage, struct query *q, struct alarms *alar
 		return;
 	}
 	counting.monitor = m;
-	if (run_begin_statistics(&counting))
+	if (counting_begin(&counting))
 		stage_no_memory(stage);
 	else
 		run_count_rows(&counting);
@@ -2510,8 +2577,7 @@ static void run_events(struct stage *stage, struct query *q, struct alarms *alar
 	if (stage->status != STATUS_FAILED) {
 		bool bad = false;
 
-		if (statistics_finish(&st) || alarms_each(alarms, statistics_finish) ||
-		    (q->pair.watch.left && pair_end_stream(&q->pair)))
+		if (counting_finish(&counting))
 			stage_no_memory(stage);
 		else if (m)
 			monitor_finish(m);
@@ -2833,6 +2899,8 @@ void run_query(struct stage *stage, struct stat_settings *settings, struct query
 		run_why(stage, q);
 	else if (settings->view == VIEW_EXPLAIN_TAIL)
 		run_explain_tail(stage, q);
+	else if (settings->view == VIEW_REPORT)
+		run_report(stage, settings, q, alarms);
 	else if (settings->view == VIEW_SLOWEST && !settings->pair)
 		run_slowest(stage, q, alarms);
 	else

@@ -30,6 +30,7 @@ enum view {
 	VIEW_UNPAIRED,
 	VIEW_WHY,
 	VIEW_EXPLAIN_TAIL,
+	VIEW_REPORT,
 };
 
 enum { OWNED_TEXTS = 6 };
@@ -148,6 +149,9 @@ struct alarm {
 	struct node *condition;
 	size_t first, end; /* its columns in struct alarms */
 	bool decided;	   /* it was true or false, in an interval or in everything */
+	/* when it was judged last: whether it was true, and the values of its columns */
+	bool holds;
+	char *values;
 };
 
 struct alarms {
@@ -197,6 +201,23 @@ int query_check_names(struct stage *stage, const struct query *q, struct alarms 
 int query_check_names_of(struct stage *stage, const char *file, const struct query *q,
 			 struct alarms *alarms, struct intern *warned, struct error *e);
 
+/* --- one query over the blocks of a stream; several count the same blocks --- */
+
+struct counting {
+	struct stage *stage;
+	struct query *query;
+	struct statistics *statistics; /* zeroed before the first block; to be freed */
+	struct alarms *alarms;
+	struct monitor *monitor; /* NULL: no intervals */
+	bool begun;		 /* a block of events was read */
+};
+
+/* Take a block of any kind. Returns -1 with e filled if the query has no meaning for the events, or
+ * when out of memory with e->what empty. */
+int counting_block(struct counting *c, const struct block *b, struct error *e);
+/* End the trace, and get its table. order: memory for its order. Returns -1 when out of memory. */
+int counting_table(struct counting *c, struct table *t, struct sort *order);
+
 /* Run what the options ask for. With --merge q is made here. */
 void run_query(struct stage *stage, struct stat_settings *settings, struct query *q,
 	       struct alarms *alarms, int argc, char **argv);
@@ -244,6 +265,10 @@ void monitor_restart(struct monitor *m);
 
 /* --- the end of trstat: the table, notes on stderr, and the conditions of --fail-if --- */
 
+/* Set STATUS_CONDITION if a condition is true, in an interval or (NULL) in everything; in
+ * everything STATUS_FAILED if one is neither true nor false. */
+void report_alarms(struct stage *stage, const struct query *q, const struct statistics *st,
+		   struct alarms *alarms, const struct interval *interval);
 /* Warn of a block that lacks some of the calls that it should open. */
 void report_missed_calls(struct stage *stage, const struct block *b);
 /* Warn of what is incomplete in the trace, and if it has no calls. */

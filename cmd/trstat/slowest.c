@@ -715,6 +715,12 @@ static void slowest_put_cells(struct cells *cells, const struct slow_list *l,
 		cells_u64(cells, c->state[i]);
 }
 
+void slow_list_sort(struct slow_list *l)
+{
+	if (l->count)
+		qsort(l->call, l->count, sizeof(*l->call), slow_call_compare);
+}
+
 int slowest_write(struct slow_list *l, bool ticks, enum table_format format,
 		  const struct screen *screen, struct text *out)
 {
@@ -728,8 +734,7 @@ int slowest_write(struct slow_list *l, bool ticks, enum table_format format,
 	for (; l->states && n < l->states->count; n++)
 		names[12 + n] = l->states->column[n].name;
 
-	if (l->count)
-		qsort(l->call, l->count, sizeof(*l->call), slow_call_compare);
+	slow_list_sort(l);
 	if (format != TABLE_ALIGNED)
 		cells_begin(&cells, out, format, names, 12 + n);
 	for (size_t i = 0; i < l->count && !bad && !text_failed(out); i++) {

@@ -97,6 +97,8 @@ struct slow_list {
 
 /* Add a call, which belongs to the list or is freed. Returns -1 when out of memory. */
 int slow_list_add(struct slow_list *l, struct slow_call *c);
+/* Put the slowest first; no call can be added then. */
+void slow_list_sort(struct slow_list *l);
 void slow_list_free(struct slow_list *l);
 void slow_call_free(struct slow_call *c);
 

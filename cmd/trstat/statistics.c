@@ -2783,6 +2783,26 @@ int statistics_reset(struct statistics *s)
 	return 0;
 }
 
+int statistics_widen(struct statistics *s, size_t key)
+{
+	uint64_t width = s->keys->key[key].width;
+	struct groups old;
+	int bad = 0;
+
+	statistics_forget_names(s);
+	old = groups_take(&s->groups);
+	for (size_t i = 0; i < old.count && !bad; i++) {
+		struct aggregate *from = groups_at(&old, i), *into;
+
+		memcpy(s->cells, groups_cells(&old, from), s->groups.keys * sizeof(*s->cells));
+		s->cells[key].value -= s->cells[key].value % width;
+		into = groups_find(&s->groups, s->cells);
+		bad = into ? aggregate_merge(into, from, s->groups.wanted) : -1;
+	}
+	groups_clear(&old);
+	return bad;
+}
+
 int statistics_block(struct statistics *s, const struct block *b)
 {
 	struct events it;

@@ -254,6 +254,10 @@ struct columns_run statistics_run(const struct statistics *s, bool whole);
 /* Forget the counts, not the open calls. */
 int statistics_reset(struct statistics *s);
 
+/* Join groups after the width of a key that is bucket(time,T) became a multiple of what it was. To
+ * be called between blocks. Returns -1 when out of memory. */
+int statistics_widen(struct statistics *s, size_t key);
+
 /* Count the calls that are open at the end of a stream. */
 int statistics_close(struct statistics *s);
 /* Do the same at the end of the trace, and prepare the groups for printing. */

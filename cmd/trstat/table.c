@@ -1409,6 +1409,7 @@ static int format_aligned(const struct table_rows *rows, struct text *out, struc
 	if (t->interval && !a.failed)
 		table_put_interval(t->interval, t->ticks, out);
 	a.hint = TABLE_HINT;
+	a.markdown = rows->format == TABLE_MARKDOWN;
 	bad = aligned_write(&a, t->screen, out, e);
 	table_put_more(out, rows->left_out);
 	if (bounds)
@@ -1436,11 +1437,14 @@ static const struct {
 	[TABLE_PROM] = {"prom", format_prom},
 	[TABLE_SVG] = {"svg", NULL, "diff", "trencode -t svg draws one trace"},
 	[TABLE_FOLDED] = {"folded", NULL, "why", "trencode -t folded writes the calls of a trace"},
+	[TABLE_MARKDOWN] = {"markdown", format_aligned},
+	[TABLE_TEXT] = {"text", NULL, "report", "-t table prints tables"},
+	[TABLE_HTML] = {"html", NULL, "report", "tables have no such format"},
 };
 
 int table_format_parse(const char *name, enum table_format *format, struct error *e)
 {
-	char names[VALUE_SIZE] = "";
+	char names[120] = "";
 
 	for (size_t i = 0; i < COUNT_OF(formats); i++) {
 		size_t n = strlen(names);
@@ -1457,7 +1461,17 @@ int table_format_parse(const char *name, enum table_format *format, struct error
 int table_format_check(enum table_format format, const char *view, struct error *e)
 {
 	const char *own = formats[format].view;
+	bool words = format == TABLE_MARKDOWN && view && strcmp(view, "report") != 0;
 
+	if (words && strcmp(view, "diff") != 0)
+		return error_set(e, NULL, NO_OFFSET,
+				 "-t markdown goes with tables, --diff and --report, not with --%s",
+				 view);
+	if (format >= TABLE_TSV && format <= TABLE_FOLDED && format != TABLE_JSON && view &&
+	    !strcmp(view, "report"))
+		return error_set(e, NULL, NO_OFFSET,
+				 "--report has the formats text, markdown, json and html, not %s",
+				 formats[format].name);
 	if (!own || (view && !strcmp(view, own)))
 		return 0;
 	return error_set(e, NULL, NO_OFFSET, "-t %s goes with --%s; %s", formats[format].name, own,

@@ -310,6 +310,7 @@ const struct aggregate **sort_groups(const struct sort *s, const struct groups *
  *     json     one array with an object for each row, a row to a line
  *     ndjson   the same objects, one a line
  *     prom     metrics of Prometheus (prom.h)
+ *     markdown the cells of table, as a table of Markdown
  *
  * Cells without a value are empty (table, tsv, csv) or null (json, ndjson).
  */
@@ -323,6 +324,9 @@ enum table_format {
 	TABLE_PROM,
 	TABLE_SVG,    /* by diff_write */
 	TABLE_FOLDED, /* by run_why */
+	TABLE_MARKDOWN,
+	TABLE_TEXT, /* by run_report */
+	TABLE_HTML, /* the same */
 };
 
 /* An interval of -i. */

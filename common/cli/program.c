@@ -259,7 +259,8 @@ static const struct {
 	 "--strict --pair --cover --fail-if --fail-if-empty -i --interval --wall --width --color "
 	 "--tree "
 	 "--callers "
-	 "--callees --hist --timeline --slowest --unpaired --why --explain-tail --quantile --diff "
+	 "--callees --hist --timeline --slowest --unpaired --why --explain-tail --report "
+	 "--quantile --diff "
 	 "--threshold --alpha --title "
 	 "--partial --merge"},
 	{"trencode",

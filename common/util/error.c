@@ -170,9 +170,7 @@ void command_note(char *const *words, int n)
 	command.n = n;
 }
 
-/* Append a blank and a word, in quotes if a shell would change it. Returns false if it does not
- * fit, or has characters that a message masks. */
-static bool append_word(char *text, size_t size, const char *word)
+bool command_word(char *text, size_t size, const char *word)
 {
 	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 				    "0123456789_-+=:,./%@";
@@ -210,11 +208,11 @@ bool command_after(char *text, size_t size, const char *tool, const char *file)
 	if (!fits)
 		return false;
 	snprintf(text, size, "%s%s", tool, file && *file == '-' ? " --" : "");
-	fits = !file || append_word(text, size - 40, file);
+	fits = !file || command_word(text, size - 40, file);
 	snprintf(text + strlen(text), size - strlen(text), " |%s %s", symbols ? " trsym |" : "",
 		 program);
 	for (int i = 1; fits && i < command.n; i++)
-		fits = append_word(text, size, command.words[i]);
+		fits = command_word(text, size, command.words[i]);
 	return fits;
 }
 

@@ -68,6 +68,10 @@ bool printed_here(const struct printed *p);
 /* Note the n words of the command line with the program, its options and its expression, which are
  * valid until the program ends, for command_after. */
 void command_note(char *const *words, int n);
+/* Append a blank and a word, in quotes if a shell would change it. Returns false if it does not
+ * fit, or has characters that a message masks. */
+bool command_word(char *text, size_t size, const char *word);
+
 /* Write the pipe of a tool that reads a file and of the noted command, as typed in a shell:
  * "zcat a.gz | trstat -g comm", and of trdecode "trdecode a.dat | trsym | trstat -g comm". file:
  * NULL: standard input. Returns false if it is not known or does not fit. */

@@ -8,11 +8,14 @@
 
 #include <locale.h>
 #include <stdlib.h>
+#include <ctype.h>
 #include <string.h>
 #include <wchar.h>
 
 #include "common/util/error.h"
 #include "common/util/screen.h"
+
+enum { MARKDOWN_CELL = 200 }; /* most columns of a text in Markdown */
 
 enum {
 	GAP = 2,	/* blanks between columns */
@@ -445,6 +448,86 @@ static int remark_left_out(const struct aligned *a, struct screen *s, struct tex
 	return bad ? -1 : 0;
 }
 
+/* Test whether a character would be markup; between letters or digits '_' is none. */
+static bool is_markup(const char *p, const char *begin, const char *end)
+{
+	if (*p == '_')
+		return p == begin || p + 1 == end || !isalnum((unsigned char)p[-1]) ||
+		       !isalnum((unsigned char)p[1]);
+	return strchr("\\`*[]<>|&#~!@", *p) != NULL;
+}
+
+void markdown_put(struct text *out, const char *p, size_t n)
+{
+	const char *begin = p, *end = p + n;
+	size_t columns = 0, width, length;
+	bool printable;
+
+	for (; p < end && columns < MARKDOWN_CELL; p += length, columns += width) {
+		length = aligned_character(p, (size_t)(end - p), &width, &printable);
+		if (printable && length == 1 && is_markup(p, begin, end))
+			text_char(out, '\\');
+		put_character(out, p, length, printable);
+	}
+	if (p < end)
+		text_puts(out, "...");
+}
+
+static void markdown_row(const struct aligned *a, const uint8_t **p, struct text *out)
+{
+	for (size_t i = 0; i < a->columns; i++) {
+		const struct aligned_column *c = &a->column[i];
+		const char *cell = (const char *)*p + sizeof(uint32_t);
+		size_t n = get_u32(*p) / INKS;
+
+		*p += sizeof(uint32_t) + n;
+		if (c->optional && !c->filled)
+			continue;
+		text_puts(out, "| ");
+		markdown_put(out, cell, n);
+		text_char(out, ' ');
+	}
+	text_puts(out, "|\n");
+}
+
+static void markdown_heading(const struct aligned *a, struct text *out)
+{
+	for (int line = 0; line < 2; line++) {
+		for (size_t i = 0; i < a->columns; i++) {
+			const struct aligned_column *c = &a->column[i];
+
+			if (c->optional && !c->filled)
+				continue;
+			text_puts(out, line ? c->text ? "|:---" : "|---:" : "| ");
+			if (line)
+				continue;
+			markdown_put(out, c->name, strlen(c->name));
+			if (c->unit) {
+				text_puts(out, " \\[");
+				markdown_put(out, c->unit, strlen(c->unit));
+				text_puts(out, "\\]");
+			}
+			text_char(out, ' ');
+		}
+		text_puts(out, "|\n");
+	}
+}
+
+/* Write the table in Markdown. */
+static void markdown_table(const struct aligned *a, struct text *out)
+{
+	const uint8_t *p = a->cells.data, *rest = p;
+
+	markdown_heading(a, out);
+	for (size_t row = 0; row < a->rows && !text_failed(out); row++) {
+		markdown_row(a, &p, out);
+		if (p - rest > BUFFER_PIECE) {
+			buffer_rest(&a->cells);
+			rest = p;
+		}
+	}
+}
+
 int aligned_write(struct aligned *a, struct screen *s, struct text *out, struct error *e)
 {
 	const uint8_t *p = a->cells.data, *rest = p;
@@ -453,6 +536,10 @@ int aligned_write(struct aligned *a, struct screen *s, struct text *out, struct 
 
 	if (a->failed)
 		return error_no_memory(e);
+	if (a->markdown) {
+		markdown_table(a, out);
+		return 0;
+	}
 	lay_out(a, s->width);
 	out->color = s->color;
 	for (size_t row = 0; (row < a->rows || !row) && !text_failed(out); row++) {

@@ -57,6 +57,7 @@ struct aligned {
 	size_t columns, rows;
 	size_t at;	     /* column of the next cell */
 	struct buffer cells; /* of each its size and ink, then its text */
+	bool markdown;	     /* write a table of Markdown, of any width */
 	const char *hint;    /* how the user sees the columns that are left out; NULL: no option */
 	bool failed;	     /* out of memory */
 };
@@ -74,6 +75,9 @@ void aligned_cell(struct aligned *a, const char *p, size_t n, enum ink ink);
  */
 int aligned_write(struct aligned *a, struct screen *s, struct text *out, struct error *e);
 
+/* Write a text in a line of Markdown as its characters: what is markup gets a backslash, the middle
+ * of a long text is left out, and unprintable characters are '?'. */
+void markdown_put(struct text *out, const char *p, size_t n);
 /* Get the width of a text in columns of a terminal: a wide character of East Asia takes two. */
 size_t format_characters(const char *p, size_t n);
 /* Write a text in at most width columns, its middle left out if necessary, unprintable

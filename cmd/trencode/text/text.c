@@ -3,6 +3,7 @@
  */
 #include "cmd/trencode/text/layout.h"
 #include "cmd/trencode/text/uftrace.h"
+#include "common/stream/reader.h"
 
 #include <stdlib.h>
 

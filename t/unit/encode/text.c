@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "common/stream/reader.h"
 #include "cmd/trencode/formats.h"
 #include "cmd/trencode/text/uftrace.h"
 #include "common/calls/calls.h"
