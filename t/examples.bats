@@ -9,14 +9,15 @@ setup() {
 	export TRACE METRICS
 }
 
-@test "systemd accepts the service and the timer" {
+@test "systemd accepts the services and the timers" {
 	need systemd-analyze
-	cp "$ROOT"/doc/examples/trstat-monitor.* .
-	run systemd-analyze verify --man=no ./trstat-monitor.service ./trstat-monitor.timer
+	cp "$ROOT"/doc/examples/trstat-*.{service,timer} .
+	run systemd-analyze verify --man=no ./*.service ./*.timer
 	[[ $output != *'not been booted'* && $output != *'Failed to '*bus* ]] || skip "no systemd: $output"
 	assert_equal "$status" 0
 	assert_output ''
 	run -0 systemd-analyze calendar "$(sed -n 's/^OnCalendar=//p' trstat-monitor.timer)"
+	run -0 systemd-analyze calendar "$(sed -n 's/^OnCalendar=//p' trstat-nightly.timer)"
 }
 
 @test "the metrics of the service are where others can read them" {
@@ -114,4 +115,33 @@ cron_mails() {
 		'max(name == \"usleep\") > 2ms' 's/ | trsym / /'
 	cron_mails 2 "no event has the name 'usleep'" 'max(name == \"usleep\") > 2ms' \
 		"s|\\\$TRACE|$DATA/trace-cmd/s390x-v7-zstd-sched-syscalls.dat|"
+}
+
+@test "the nightly report mails alarms first, and what changed against the nights before" {
+	local setting night command
+	# as the line for cron and the service start it
+	command=$(sed -n 's/^[*0-9].*flock [^ ]* [^ ]* //p' "$ROOT/doc/examples/trstat-nightly.cron")
+	[ "/bin/$command" = "$(sed -n 's/^ExecStart=//p' "$ROOT/doc/examples/trstat-nightly.service")" ]
+	command=${command/\/usr\/share\/doc\/trutils/"$ROOT"\/doc}
+	setting=$(sed -n 's/^CONDITION=//p' "$ROOT/doc/examples/trstat-nightly.cron")
+	grep -qxF "Environment=\"CONDITION=$setting\"" "$ROOT/doc/examples/trstat-nightly.service"
+	export NIGHTS=$PWD/nights SENDMAIL='tee mail'
+	CONDITION="$setting" run -0 bash -c "${command/20ms/20s} 2>&1"
+	[ "$(sed -n '2p' mail)" = "Subject: [trstat] nothing is wrong: $(date +%F)" ]
+	grep -q '^# Report of a trace' mail
+	grep -q '^No night before is known' mail
+	grep -q '^<!DOCTYPE html>' nights/*.html
+	for night in 1 2 3 4 5 6 7; do
+		cp nights/"$(date +%F)".sum "nights/2026-01-0$night.sum"
+	done
+	CONDITION='p99 > 1us' KEEP=6 run -3 bash -c "$command"
+	[ "$(sed -n '2p' mail)" = "Subject: [trstat] ALARM: $(date +%F)" ]
+	[[ $(grep -n '^- \*\*ALARM true\*\*: p99' mail | cut -d: -f1) -lt 12 ]]
+	grep -q '^| .*p99.*verdict' <(sed -n '/^## Change/,$p' mail)
+	# the oldest are forgotten
+	run -0 ls nights
+	refute_line 2026-01-02.sum
+	assert_line 2026-01-03.sum
+	TRACE=$PWD/none run -2 bash -c "$command"
+	grep -q '^Subject: .*the report failed' mail
 }

@@ -125,3 +125,23 @@ setup() {
 	done <<<"$output"
 	[ -s report.md ] && [ -s report.html ] && jq -e '.report == 1' report.json
 }
+
+@test "a report of a scrubbed trace has no name, path or argument of the trace" {
+	trfilter -q --scrub names,args,paths 1 fib.trs >scrubbed.trs
+	local format
+	for format in text markdown json html; do
+		trstat -q --report -t "$format" -o "$format.scrubbed" scrubbed.trs
+		run -1 grep -E 'qsort|pthread|usleep|worker|data/uftrace' "$format.scrubbed"
+		grep -q 'x[0-9a-f]\{12\}' "$format.scrubbed"
+	done
+}
+
+@test "-t markdown prints any table, and differences" {
+	run -0 trstat -q -t markdown -c count -s name -g name -n 2 fib.trs
+	[ "$output" = "| count | name |
+|---:|:---|
+| 1 | \\_\\_cxa_atexit |
+| 1 | \\_\\_monstartup |" ]
+	run -0 trstat -q --diff -t markdown -c total -n 1 fib.trs fib.trs
+	assert_line --index 0 --regexp '^\| total \|.* name \|$'
+}

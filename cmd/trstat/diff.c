@@ -1015,13 +1015,16 @@ static int diff_aligned(const struct diff *d, const struct query *q, size_t rows
 	aligned_begin(&a, 2 * columns + OF_TEST + d->groups.keys);
 	a.failed |= !names;
 	a.hint = TABLE_HINT;
+	a.markdown = q->settings->format == TABLE_MARKDOWN;
 	if (!a.failed)
 		diff_put_header(&a, d, q, names);
 	for (size_t i = 0; i < rows && !a.failed; i++)
 		diff_aligned_put_row(&a, d, q, &d->row[i]);
 	bad = aligned_write(&a, q->settings->screen, out, e);
-	if (d->runs && d->count)
+	if (d->runs && d->count) {
+		text_puts(out, a.markdown ? "\n" : "");
 		put_runs_line(d, out);
+	}
 	table_put_more(out, d->more ? d->count - rows : 0);
 	aligned_free(&a);
 	free(names);
@@ -1180,7 +1183,7 @@ static int diff_write(const struct diff *d, const struct query *q, struct text *
 	size_t rows = d->limit && d->limit < d->count ? d->limit : d->count;
 	struct cells cells;
 
-	if (s->format == TABLE_ALIGNED)
+	if (s->format == TABLE_ALIGNED || s->format == TABLE_MARKDOWN)
 		return diff_aligned(d, q, rows, out, e);
 	if (s->format == TABLE_SVG)
 		return diff_svg(d, out, e);

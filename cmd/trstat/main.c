@@ -72,8 +72,8 @@ static const struct option_row command_line_rows[] = {
 	{'n', "limit", "N",
 	 "show the first N rows; 0 shows all\n(default: 50 on a terminal, else all)", NULL},
 	{'t', "to", "FORMAT",
-	 "table (default), markdown, tsv, csv, json, ndjson,\nprom, svg (with --diff: a flame "
-	 "graph), folded (with\n--why), text or html (with --report)",
+	 "table (default), markdown, tsv, csv, json, ndjson\nor prom; --diff: svg, a flame "
+	 "graph; --why: folded;\ntext (default) and html with --report",
 	 "table markdown tsv csv json ndjson prom svg folded text html"},
 	{OPT_WHERE, "where", "EXPR",
 	 "count only calls, events and pairs for which EXPR\nis true (their times are those of the "
@@ -324,7 +324,7 @@ static const struct program program = {
 	.purpose = "Print tables of the calls and events of a stream.",
 	.options = command_line_rows,
 	.daily = "group columns sort limit to where since until pair fail-if interval tree callers "
-		 "hist timeline slowest explain-tail report diff output quiet help version",
+		 "hist slowest explain-tail report diff output quiet help version",
 	.option = command_line_option,
 	.streams = stat_streams,
 };
