@@ -249,6 +249,26 @@ kept() {
 	assert_output 'first,request 7,second,serve'
 }
 
+@test "works of the kernel, recorded now: the begin of each work that a sync queued" {
+	need perf
+	# without those that an interrupt queued, which its thread did not cause
+	perf record -q -a -o works.data -e workqueue:workqueue_queue_work --filter '!(common_flags & 24)' \
+		-e workqueue:workqueue_execute_start -e workqueue:workqueue_execute_end \
+		-- sh -c 'for i in 1 2 3; do echo $i >file; sync file; sync; done' >err 2>&1 ||
+		skip "perf record: $(tail -n 1 err)"
+	# from perf's own listing: the first execute_start of the work that a queue_work is of
+	perf script --ns -F comm,tid,time,event,trace -i works.data 2>err | awk '
+		{ match($0, /[0-9]+\.[0-9]+: /); time = substr($0, RSTART, RLENGTH - 2); sub(/\./, "", time)
+		  match($0, /struct[= ]0x[0-9a-f]+/); work = substr($0, RSTART + 7, RLENGTH - 7) }
+		/workqueue_queue_work/ && $1 == "sync" { queued[work] }
+		/workqueue_execute_start/ && work in queued { print time; delete queued[work] }' | sort >want
+	[ -s want ] || skip 'perf record: sync queued no work here'
+	run pipe "trdecode works.data | trfilter --follow 'comm == \"sync\" && type == \"workqueue_queue_work\"' |
+		trencode -q -t ndjson | jq -r 'select(.type == \"workqueue_execute_start\") | .time' | sort | comm -23 want -"
+	# works that these queue may begin besides
+	assert_output ''
+}
+
 @test "a flow is a number: a text is refused" {
 	local text
 

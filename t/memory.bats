@@ -76,6 +76,10 @@ fail_then() {
 	trdecode -q -o flows.trs "$DATA/follow/app.json"
 	fail_each x.trs trfilter -q -o x.trs --follow --with-callers 'arg.id == 7 || flow == 13' flows.trs
 	fail_each x.txt trstat -q -o x.txt -g trace_id flows.trs
+	# slow calls in a burst, a struct, a text that is compared by its begin
+	seq 60 | sed 's/.*/{"time":&000,"dur":1,"name":"f","tid":1,"pid":1,"o":{"m":&},"t":"a"}/; 21,30s/"dur":1/"dur":99/; 21,30s/"t":"a"/"t":"'"$(printf 'b%.0s' {1..100})"'"/' |
+		trdecode -q -f ndjson -o slow.trs
+	fail_each x.txt trstat -q -o x.txt --explain-tail 'dur > 0' --quantile 0.8 --alpha 0.5 slow.trs
 	fail_each x.trs trsym -q -o x.trs values.trs
 	trdecode -q -o jumps.trs "$DATA/uftrace/jumps"
 	fail_each x.trs trsym -q -o x.trs jumps.trs

@@ -1044,11 +1044,13 @@ static uint8_t follow_event(struct follow *f, const struct event *e, uint32_t ta
 	follow_leads(f, e, role, kept);
 	if (kept)
 		follow_flows(f);
-	/* when the threads of the request got a CPU, and were woken */
+	/* when the threads of the request got a CPU, were woken, and got a message */
 	if (role == FOLLOW_SWITCH)
 		kept |= follow_is_followed(f, follow_target(f, e, SWITCH_NEXT_TID, false));
 	else if (role == FOLLOW_WAKING || role == FOLLOW_WAKEUP)
 		kept |= follow_is_followed(f, follow_target(f, e, WAKE_TID, false));
+	else if (role == FOLLOW_RECEIVES)
+		kept |= follow_is_followed(f, task);
 	if (kept)
 		follow_kept_event(f, e);
 	return kept ? ROW_KEEP : ROW_LEFT_OUT;

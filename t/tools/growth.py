@@ -2553,6 +2553,7 @@ PROGRAMS = {
     "trfilter stacks": "trfilter 'stack =~ \"f1\"'", "trfilter callers": "trfilter --with-callers 'name == \"f7\"'",
     "trfilter follow": "trfilter -q --follow --with-callers 'name =~ \"f1\"'",
     "trstat": "trstat", "trstat keys": "trstat -g name,tid,depth,caller", "trstat tree": "trstat --tree",
+    "trstat slow": "trstat -q --explain-tail 'name =~ \"f\"' --quantile 0.5",
     "trstat pairs": "trstat --pair 'f -> f on .tid == .tid'", "trstat summary": "trstat --partial | trstat --merge -",
     "trsym": "trsym", **{f"trencode {form}": f"trencode -q -t {form}" for form in (
         "text", "chrome", "perfetto", "folded", "pprof", "csv", "ndjson", "speedscope", "firefox", "callgrind", "dot", "svg")},
@@ -2569,8 +2570,22 @@ for stream, count in STREAMS.items():
 # One stream only: what is measured does not depend on others, or grows with their depth
 for name, stream, count, pipe in (
         ("trstat trees", "names", 4000, "trstat -g name --tree"), ("trdecode segments", "names", 5000, "trdecode -q --segment 64K | trstat"),
+        ("trstat groups of runs", "names", 1000, "trstat --partial -o {}.1; for i in 2 3 4; do cp {}.1 {}.$i; done; "
+         "trstat -q --diff {}.1 {}.2 -- {}.3 {}.4 && rm {}.?"),
         ("trencode parts", "async open", 8000, "trencode -q --split 10K -t text -o {}.part; rm -f {}.part*")):
     CASES[f"{name}: {stream}"] = CASES[f"chrome {stream}"][0], count, DECODED + pipe
+
+
+@grows("trstat many runs", 100, "trstat -q --diff -c total,count '{}/a*' -- '{}/b*'")
+def _(n, path):
+    for i in range(2 * n):
+        words = w.Dictionary()
+        kinds = [words.type("f", w.ENTER), words.type("f", w.LEAVE)]
+        rows = [w.narrow(k * (1 + i % 7), k % 2, location=1 + k // 2) for k in range(20)]
+        last = 19 * (1 + i % 7)
+        table = w.events(0, rows, kinds, [words.lane(tid=1)], [words.location(f"f{i}") for i in range(10)], last=last)
+        with open(f"{path}/{'ab'[i % 2]}{i}", "wb") as f:
+            f.write(w.marker() + w.head() + words.block() + table + w.end(20, last=last))
 
 
 # --- debug information, of which units and functions may refer to the same part ---
