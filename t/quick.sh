@@ -37,7 +37,7 @@ other_names() {
 		cmd/trstat/report*	report
 		cmd/trencode/path.*	why
 		common/scheduling/waits.*	why
-		common/pairs/why.*	why
+		common/pairs/critical.*	why
 		cmd/trfilter/call_filter.*	filter_calls filter_keeps
 		cmd/trfilter/follow.*	follow
 		cmd/trfilter/@(block_queue|left_out).*	filter_keeps filter_segments

@@ -94,6 +94,30 @@ of() {
 	done
 }
 
+@test "random threads whose calls are inside each other: each path that of the model, each time one slice" {
+	for seed in 1 2; do
+		rm -rf random
+		mkdir random
+		python3 "$ROOT/t/tools/wait_traces.py" "$seed" 600 random
+		trdecode -q -o random.trs random/trace
+		for f in f0 f1 f2 f3 f4 f5; do
+			# shellcheck disable=SC2046 # words
+			python3 "$ROOT/t/tools/waits.py" random/kernel.txt $(awk -v f=$f '$1 == f { print $2, $3, $4 }' random/spans) |
+				LC_ALL=C sort >theirs
+			[ -s theirs ]
+			paths random.trs $f | diff theirs - || fail "seed $seed, $f"
+		done
+		# the slices of a thread: the times in which it is in a call, each once
+		sort -k 2,2n -k 3,3n random/spans | awk '$2 != tid || $3 >= end { sum[$2] += $4 - $3; tid = $2; end = $4; next }
+			$4 > end { sum[tid] += $4 - end; end = $4 } END { for (i in sum) print "t" i "-" i, sum[i] }' | LC_ALL=C sort >theirs
+		trencode -q -t chrome --why 'dur >= 0' random.trs | jq -r '
+			([.traceEvents[] | select(.name == "process_name" and (.args.name | startswith("Critical path of ")))
+				| {key: (.pid | tostring), value: .args.name[17:]}] | from_entries) as $of
+			| [.traceEvents[] | select(.ph == "X" and .args.depth != null) | {of: $of[.pid | tostring], dur: (.dur * 1000 | round)}]
+			| group_by(.of)[] | "\(.[0].of) \(map(.dur) | add)"' | LC_ALL=C sort | diff theirs - || fail "slices of seed $seed"
+	done
+}
+
 @test "each thread of a chain does its work: depths, functions" {
 	run -0 pipe "trstat -q --why 'name == \"chain\"' -t ndjson s.trs | jq -c 'select(.what == \"running\" and
 		.function == \"compute\") | [.depth, (.thread | sub(\"-.*\"; \"\")), (.total / 1000000 | round)]' | sort"

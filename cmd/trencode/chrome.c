@@ -1629,7 +1629,7 @@ static int path_place(struct chrome_output *s, const struct why_path *p,
 static int put_path_slice(struct chrome_output *s, const struct why_path *p, size_t i)
 {
 	struct scheduling *c = &s->scheduling;
-	const struct path_slice *slice = &p->slices[i], *before = slice + 1;
+	const struct path_slice *slice = &p->slices[i], *before = i ? slice - 1 : p->before;
 	int32_t place[2], from[2];
 	char *t;
 
@@ -1642,7 +1642,7 @@ static int put_path_slice(struct chrome_output *s, const struct why_path *p, siz
 	json_string(s->out, intern_data(&p->labels, slice->text),
 		    intern_size(&p->labels, slice->text));
 	text_printf(s->out, ",\"args\":{\"depth\":%" PRIu32 "}}", slice->depth);
-	if (i + 1 == p->count || before->task == slice->task)
+	if (!before || !slice->flow)
 		return 0;
 	if (path_place(s, p, before, from))
 		return -1;
@@ -1658,7 +1658,7 @@ static int put_path_slice(struct chrome_output *s, const struct why_path *p, siz
 /* Write the slices of a path, for struct why_path. */
 static int chrome_put_path(void *ctx, const struct why_path *p, struct error *e)
 {
-	for (size_t i = p->count; i-- > 0;)
+	for (size_t i = 0; i < p->count; i++)
 		if (put_path_slice(ctx, p, i))
 			return error_no_memory(e);
 	return 0;

@@ -21,15 +21,18 @@ struct path_slice {
 	uint32_t thread; /* its name, and the text of the part: numbers in labels */
 	uint32_t text;
 	uint32_t depth;
+	uint64_t flow; /* number of the flow that leads to it from the one before; 0: none does */
 };
 
-/* The path of a call, or of a time of a thread. */
+/* The paths of a thread, each time of which is written once. */
 struct why_path {
 	struct intern labels;
-	uint32_t of;		   /* number of the thread */
-	uint32_t stream;	   /* the present stream (struct dictionary) */
-	struct path_slice *slices; /* the latest first */
-	size_t count, capacity;
+	uint32_t of;			 /* number of the thread */
+	uint32_t stream;		 /* the present stream (struct dictionary) */
+	const struct path_slice *slices; /* to write, the earliest first */
+	size_t count;
+	const struct path_slice *before; /* was written before them; NULL: none that ends there */
+	const struct path_slice *after;	 /* is written after them; NULL: none that begins there */
 	struct buffer scratch;
 	/* the encoder's: write the slices. -1: *e is filled */
 	int (*write)(void *ctx, const struct why_path *p, struct error *e);

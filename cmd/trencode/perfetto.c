@@ -92,7 +92,6 @@ struct perfetto_encoder {
 	struct attributes attributes;
 	struct flows flows;
 	struct why_path *path;	 /* of --why; NULL: not given */
-	uint64_t path_flows;	 /* their number so far */
 	struct json_reader json; /* of an attribute */
 	/* with --unclosed=drop: the packets, until the end; before each its size, u32, 0 if it is
 	   revoked, and the same once more: the bytes up to the next one */
@@ -1606,10 +1605,10 @@ static int path_track(struct perfetto_encoder *s, const struct why_path *p, uint
 	    perfetto_put_text(s, &s->part, TRACK_NAME, (const char *)b->data, b->size) ||
 	    (parent && protobuf_uint(&s->part, TRACK_PARENT, parent)))
 		return error_no_memory(e);
-	return perfetto_put_descriptor(s, p->slices[p->count - 1].begin, e);
+	return perfetto_put_descriptor(s, p->slices->begin, e);
 }
 
-/* Write the slices of a path, the first of which is the last; for struct why_path. */
+/* Write the slices of a path, for struct why_path. */
 static int perfetto_put_path(void *ctx, const struct why_path *p, struct error *e)
 {
 	enum { FLOWS = 62 }; /* their numbers are above those of the trace */
@@ -1619,8 +1618,9 @@ static int perfetto_put_path(void *ctx, const struct why_path *p, struct error *
 	buffer_clear(&s->kept);
 	if (path_track(s, p, 0, 0, &parent, e))
 		return -1;
-	for (size_t i = p->count; i-- > 0;) {
+	for (size_t i = 0; i < p->count; i++) {
 		const struct path_slice *slice = &p->slices[i];
+		const struct path_slice *after = i + 1 < p->count ? slice + 1 : p->after;
 		struct track_event_out ev = {.type = TYPE_BEGIN, .time = slice->begin};
 		struct text_ref name;
 
@@ -1628,10 +1628,10 @@ static int perfetto_put_path(void *ctx, const struct why_path *p, struct error *
 			return -1;
 		name = dictionary_text(s->names.dictionary, intern_data(&p->labels, slice->text),
 				       intern_size(&p->labels, slice->text));
-		if (i + 1 < p->count && slice[1].task != slice->task)
-			ev.flow_from = 1ull << FLOWS | s->path_flows;
-		if (i && slice[-1].task != slice->task)
-			ev.flow_to = 1ull << FLOWS | ++s->path_flows;
+		if (slice->flow && (i || p->before))
+			ev.flow_from = 1ull << FLOWS | slice->flow;
+		if (after && after->flow)
+			ev.flow_to = 1ull << FLOWS | after->flow;
 		ev.name = name.number;
 		if (!name.size || perfetto_put_event(s, &ev, e))
 			return name.size ? -1 : error_no_memory(e);

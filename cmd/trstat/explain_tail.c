@@ -747,16 +747,10 @@ static bool tail_counts(struct tail *t, const struct call *call, const struct ev
 			const uint64_t *states)
 {
 	const struct open_data *data = call->data;
-	struct event_ref subject = event_ref_of(e);
+	struct event_ref subject =
+		event_ref_of_call(call, e->type, e, (const struct key_cell *)(data + 1));
 
-	subject.location = call->location;
-	subject.caller = call->caller;
-	subject.level = call->level;
-	subject.timed = true;
-	subject.total = call->total;
-	subject.self = call->self;
 	subject.states = states;
-	subject.entered = (const struct key_cell *)(data + 1);
 	return !keys_cells(&t->where->keys, t->dictionary, &t->texts, &subject, t->cells) &&
 	       condition_holds(t->where, &t->texts, tail_cell, t);
 }

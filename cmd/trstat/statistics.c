@@ -1655,20 +1655,10 @@ static __attribute__((noinline)) struct aggregate *
 group_of_call(struct statistics *s, const struct call *call, const struct type *type,
 	      const struct event *e, const uint64_t *states)
 {
-	struct event_ref subject = {.lane = call->lane,
-				    .type = type,
-				    .event = e,
-				    .location = call->location,
-				    .caller = call->caller,
-				    .level = call->level,
-				    .time = call->end,
-				    .timed = true,
-				    .total = call->total,
-				    .self = call->self,
-				    .states = states};
+	struct event_ref subject = event_ref_of_call(call, type, e, call->data);
 
-	if (s->calls.data_size)
-		s->taken = subject.entered = call->data;
+	subject.states = states;
+	s->taken = subject.entered;
 	if (s->stacks && (e ? call_stacks_leave(s->stacks, e, call, &subject.stack)
 			    : call_stacks_finish(s->stacks, call, &subject.stack))) {
 		s->out_of_memory = true;
@@ -1689,7 +1679,6 @@ static inline __attribute__((always_inline)) int statistics_add_call(struct stat
 	uint64_t inside;
 	const uint64_t *states = statistics_states(s, call, e);
 
-	s->taken = NULL;
 	a = group_of_call(s, call, type, e ? &copy : NULL, states);
 	if (!a)
 		return s->out_of_memory ? -1 : 0;

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/calls/call_stacks.h"
+#include "common/calls/calls.h"
 #include "common/formats/apitrace.h"
 #include "common/scheduling/states.h"
 #include "common/stream/clocks.h"
@@ -21,7 +23,6 @@
 #include "common/value/argument.h"
 #include "common/value/units.h"
 #include "common/value/value_text.h"
-#include "common/calls/call_stacks.h"
 
 enum { DEEP_STACK_MOST = 256 }; /* bytes of innermost frames */
 
@@ -1082,6 +1083,22 @@ static int call_cell(const struct key *k, struct dictionary *d, struct key_texts
 	if (begun && cell->kind == KEY_MISSING && !keys_is_given(k, d, s->event))
 		*cell = *begun;
 	return 0;
+}
+
+struct event_ref event_ref_of_call(const struct call *call, const struct type *type,
+				   const struct event *e, const struct key_cell *entered)
+{
+	return (struct event_ref){.lane = call->lane,
+				  .type = type,
+				  .event = e,
+				  .location = call->location,
+				  .caller = call->caller,
+				  .level = call->level,
+				  .time = call->end,
+				  .entered = entered,
+				  .timed = true,
+				  .total = call->total,
+				  .self = call->self};
 }
 
 /* Test whether the row is a call: a sample, or a pair, has times too. */

@@ -26,6 +26,7 @@
 #include "common/util/intern.h"
 #include "common/value/scalar.h"
 
+struct call;
 struct clocks;
 struct error;
 struct field_value;
@@ -237,6 +238,10 @@ static inline struct event_ref event_ref_of(const struct event *e)
 				  .location = e->location,
 				  .time = e->time};
 }
+
+/* Make that of a call that has ended; e: its leave, or NULL. */
+struct event_ref event_ref_of_call(const struct call *call, const struct type *type,
+				   const struct event *e, const struct key_cell *entered);
 
 /* Get how many bytes are before the name of the system call in the name of a type of its own:
  * of sys_enter_openat 10; 0: it is another type. */

@@ -115,6 +115,9 @@ def wake(time, cpu, name, tid, match):
         if not t.periods:
             t.begin(0, 'asleep')
         t.begin(time, 'woken', None, waker)
+    if state(woken) == 'woken':
+        # unless it runs on another one
+        t.periods[-1][2] = int(match[4])
 
 
 def migrate(time, match):
@@ -170,7 +173,9 @@ def path(chain, begin, end, put):
 
 def sleep(chain, begin, end, after, put):
     waker = after[3] if after and after[0] == end else None
-    if waker is None:
+    if not after and len(chain) == 1:
+        put(chain, begin, end, 'unknown', 'not woken before the end')
+    elif waker is None:
         put(chain, begin, end, 'unknown', 'no wakeup recorded')
     elif isinstance(waker, str):
         put(chain, begin, end, 'waiting for an interrupt', waker)

@@ -1,7 +1,8 @@
 /*
- * why.c - --why EXPR: the critical paths of the calls, or of the threads, for which EXPR is true
+ * critical.c - --why EXPR: the critical paths of the calls, or of the threads, for which EXPR is
+ * true
  */
-#include "common/pairs/why.h"
+#include "common/pairs/critical.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -63,30 +64,164 @@ static enum outcome why_holds(struct why *y, const struct event_ref *of, bool ea
 		       : OUTCOME_NO;
 }
 
-/* --- calls --- */
+/* --- open calls --- */
 
-/* The data of an open call: a mark, then the cells that its enter gives to the condition. */
+/* The data of an open call: a number, then the cells that its enter gives to the condition. */
 struct why_open {
-	bool may_be; /* the condition may become true */
+	uint32_t call; /* in why.open; 0: the condition does not become true */
 	struct key_cell entered[];
 };
+
+/* Get the number of the task of a lane, 0: the source does not record the thread. -1: out of
+ * memory. */
+static int64_t why_task(struct why *y, const struct lane *l)
+{
+	bool has = l->flags & LANE_HAS_TID && l->tid > 0;
+	uint32_t task = has ? states_task(&y->waits.states, l->tid) : 0;
+
+	if ((has && !task) || ARRAY_REACH(y->threads, y->nthreads, task))
+		return -1;
+	return task ? waits_task(&y->waits, l) : 0;
+}
+
+/* Begin a call for which the condition may become true. */
+static int path_call_begin(struct why *y, const struct lane *l, uint64_t time, bool certain,
+			   uint32_t *number)
+{
+	int64_t task = why_task(y, l);
+	struct why_thread *t;
+	struct path_call *c;
+
+	if (task < 0)
+		return -1;
+	*number = y->calls_free ? y->calls_free : y->calls_used + 1;
+	if (ARRAY_REACH(y->open, y->calls_size, *number))
+		return -1;
+	if (y->calls_free)
+		y->calls_free = y->open[*number].after;
+	else
+		y->calls_used++;
+	t = &y->threads[task];
+	if (!t->last)
+		t->since = time;
+	else if (y->open[t->last].start > time)
+		time = y->open[t->last].start;
+	c = &y->open[*number];
+	*c = (struct path_call){
+		.start = time, .task = (uint32_t)task, .before = t->last, .certain = certain};
+	if (t->last)
+		y->open[t->last].after = *number;
+	t->last = *number;
+	t->doubts += !certain;
+	if (!y->nopen++)
+		waits_keep(&y->waits, true, time);
+	return 0;
+}
+
+/* End such a call. What is not divided yet belongs to the call before it. */
+static int path_call_end(struct why *y, uint32_t number)
+{
+	struct path_call *c = &y->open[number];
+	struct why_thread *t = &y->threads[c->task];
+	int bad = y->use->end(y->ctx, number, c->before);
+
+	if (c->before)
+		y->open[c->before].after = c->after;
+	if (c->after)
+		y->open[c->after].before = c->before;
+	else
+		t->last = c->before;
+	t->doubts -= !c->certain;
+	c->after = y->calls_free;
+	y->calls_free = number;
+	if (!--y->nopen)
+		waits_keep(&y->waits, false, 0);
+	return bad;
+}
+
+/* Pass on a part to the open call that began last before it, in pieces if calls began in it. */
+static int why_put(void *ctx, const struct wait_part *p)
+{
+	struct why *y = ctx;
+	struct wait_part part = *p;
+
+	while (y->divides) {
+		const struct path_call *c = &y->open[y->divides];
+
+		if (!c->before || c->start <= part.begin)
+			break;
+		if (c->start < part.end) {
+			part.begin = c->start;
+			if (y->use->part(y->ctx, &part, y->divides))
+				return -1;
+			part.end = part.begin;
+			part.begin = p->begin;
+			part.migrations = 0;
+		}
+		y->divides = c->before;
+	}
+	return y->use->part(y->ctx, &part, y->divides);
+}
+
+/* Divide a time of a thread, whose parts are those of its open calls, or with call 0 of the last
+ * span. */
+static int why_path(struct why *y, uint32_t task, uint64_t begin, uint64_t end, uint32_t call)
+{
+	bool certain = !call || !y->threads[task].doubts;
+
+	y->divides = call;
+	if (waits_path(&y->waits, task, begin, end, why_put, y))
+		return -1;
+	return y->use->divided ? y->use->divided(y->ctx, task, certain) : 0;
+}
+
+/* Divide the time of the open calls of a thread up to a time. */
+static int why_settle_calls(struct why *y, uint32_t task, uint64_t time)
+{
+	struct why_thread *t = &y->threads[task];
+	uint64_t since = t->since;
+
+	if (time <= since)
+		return 0;
+	t->since = time;
+	return why_path(y, task, since, time, t->last);
+}
+
+/* Get the time up to which the path of a thread is known, whatever follows. */
+static uint64_t why_known(struct why *y, uint32_t task, uint64_t now)
+{
+	struct wait_task *t = task < y->waits.ntasks ? &y->waits.tasks[task] : NULL;
+	const struct wait_mark *state = t ? &t->states.now : NULL;
+
+	if (!task || !t)
+		return now;
+	/* events of the present time may change what was before them */
+	if (state->since >= now)
+		return 0;
+	if (state->state != STATE_RUNNING || t->functions.now.since >= now)
+		return state->since;
+	return t->functions.now.since > state->since ? t->functions.now.since : state->since;
+}
 
 static void why_lost(void *ctx, struct stack *s, const struct frame *f, void *data,
 		     enum calls_lost cause)
 {
 	struct why *y = ctx;
-	const struct why_open *o = data;
+	struct why_open *o = data;
 
 	(void)s;
 	(void)f;
 	(void)cause;
-	y->open -= o && o->may_be;
+	if (o && o->call && path_call_end(y, o->call))
+		y->calls.out_of_memory = true;
 }
 
 static void why_forgotten(void *ctx, struct stack *s, const struct frame *f, void *data)
 {
 	why_lost(ctx, s, f, data, LOST_DEPTH);
 }
+
+/* --- calls --- */
 
 static int why_restore(void *ctx, const struct event *e, const struct call *call);
 
@@ -100,7 +235,8 @@ static void why_begin_calls(struct why *y)
 	y->calls.on_restore_ctx = y;
 	y->calls.data_size =
 		sizeof(struct why_open) + y->condition->keys.begins * sizeof(struct key_cell);
-	y->open = 0;
+	memset(y->threads, 0, y->nthreads * sizeof *y->threads);
+	y->calls_used = y->calls_free = y->nopen = 0;
 }
 
 int why_init(struct why *y, const struct condition *c, struct dictionary *d)
@@ -109,6 +245,7 @@ int why_init(struct why *y, const struct condition *c, struct dictionary *d)
 			  .dictionary = d,
 			  .stream = d->stream,
 			  .of_threads = c->keys.count > 0,
+			  .certain = true,
 			  .cached = true};
 	key_texts_init(&y->texts);
 	waits_init(&y->waits, d);
@@ -122,6 +259,7 @@ int why_init(struct why *y, const struct condition *c, struct dictionary *d)
 
 		y->of_threads &= why_is_of_thread(k);
 		y->early[i] = is_early(k);
+		y->certain &= y->early[i];
 		y->cached &= !y->early[i] || !(k->needs & ~(uint32_t)NEEDS_LOCATION);
 	}
 	waits_keep(&y->waits, y->of_threads, 0);
@@ -137,6 +275,7 @@ void why_free(struct why *y)
 	free(y->early);
 	free(y->answers);
 	free(y->threads);
+	free(y->open);
 }
 
 /* Test by its enter whether the condition may become true of a call. */
@@ -179,10 +318,7 @@ static int why_enter(struct why *y, const struct event *e, const struct call *ca
 	}
 	if (!o || keys_begin_cells(&y->condition->keys, y->dictionary, &y->texts, &of, o->entered))
 		return o ? -1 : 0;
-	o->may_be = true;
-	if (!y->open++)
-		waits_keep(&y->waits, true, e->time);
-	return 0;
+	return path_call_begin(y, e->lane, e->time, y->certain && e->location, &o->call);
 }
 
 static int why_restore(void *ctx, const struct event *e, const struct call *call)
@@ -190,41 +326,46 @@ static int why_restore(void *ctx, const struct event *e, const struct call *call
 	return ((struct why *)ctx)->of_threads ? 0 : why_enter(ctx, e, call);
 }
 
-/* Divide the time of a call that has ended, if the condition is true; e: its leave, or NULL. */
-static int why_leave(struct why *y, const struct call *call, const struct type *type,
-		     const struct event *e)
+/* Take a call for which the condition is true. number: in why.open; 0: its enter was not read. */
+static int why_ask(struct why *y, const struct call *call, uint32_t number)
 {
-	struct why_open *o = call->data;
 	struct why_span span = {.begin = call->end - call->total,
 				.end = call->end,
 				.lane = call->lane,
 				.location = call->location,
 				.begins = true};
-	struct event_ref of = {.lane = call->lane,
-			       .type = type,
-			       .event = e,
-			       .location = call->location,
-			       .caller = call->caller,
-			       .level = call->level,
-			       .time = call->end,
-			       .entered = o ? o->entered : NULL,
-			       .timed = true,
-			       .total = call->total,
-			       .self = call->self};
+	int64_t task = why_task(y, call->lane);
+
+	if (task < 0)
+		return -1;
+	span.task = (uint32_t)task;
+	/* a call with a number may end in another thread */
+	if (number && y->open[number].task == task) {
+		span.begin = y->open[number].start;
+		return why_settle_calls(y, span.task, span.end) ||
+				       y->use->span(y->ctx, &span, number)
+			       ? -1
+			       : 0;
+	}
+	return y->use->span(y->ctx, &span, 0) || why_path(y, span.task, span.begin, span.end, 0)
+		       ? -1
+		       : 0;
+}
+
+/* Take a call that has ended; e: its leave, or NULL. */
+static int why_leave(struct why *y, const struct call *call, const struct type *type,
+		     const struct event *e)
+{
+	struct why_open *o = call->data;
+	const struct event_ref of = event_ref_of_call(call, type, e, o ? o->entered : NULL);
 	enum outcome holds;
 
-	if (o && !o->may_be)
+	if (o && !o->call)
 		return 0;
 	holds = why_holds(y, &of, false);
-	if (holds == OUTCOME_YES) {
-		span.task = waits_task(&y->waits, call->lane);
-		if (y->span(y->ctx, &span) ||
-		    waits_path(&y->waits, span.task, span.begin, span.end, y->part, y->ctx))
-			return -1;
-	}
-	if (o && !--y->open)
-		waits_keep(&y->waits, false, 0);
-	return holds == OUTCOME_FAILED ? -1 : 0;
+	if (holds == OUTCOME_FAILED || (holds == OUTCOME_YES && why_ask(y, call, o ? o->call : 0)))
+		return -1;
+	return o ? path_call_end(y, o->call) : 0;
 }
 
 /* Note the innermost open call of the thread of a row. */
@@ -271,10 +412,7 @@ static int why_settle(struct why *y, uint32_t task, uint64_t time)
 		return 0;
 	t->since = time;
 	t->divided = true;
-	return y->span(y->ctx, &span) ||
-			       waits_path(&y->waits, task, span.begin, time, y->part, y->ctx)
-		       ? -1
-		       : 0;
+	return y->use->span(y->ctx, &span, 0) || why_path(y, task, span.begin, time, 0) ? -1 : 0;
 }
 
 /* Test whether the thread of an event is one of those, and follow it. */
@@ -357,38 +495,24 @@ static int why_take_threads(struct why *y, const struct event *e)
 
 /* --- events --- */
 
-/* Get the time from which on the past is needed. Returns how many things it has looked at. */
-static size_t why_needs_stack(const struct why *y, const struct stack *s, uint64_t *since)
+/* Forget the past that no thread needs any more. */
+static int why_forget(struct why *y, uint64_t now)
 {
-	for (size_t i = 0; s && i < s->count; i++) {
-		const struct why_open *o = calls_data(&y->calls, s, i);
+	uint64_t needed = now;
 
-		if (o->may_be && s->frames[i].start < *since)
-			*since = s->frames[i].start;
+	for (uint32_t i = 0; i < y->nthreads; i++) {
+		struct why_thread *t = &y->threads[i];
+
+		if (t->last) {
+			if (why_settle_calls(y, i, why_known(y, i, now)))
+				return -1;
+			needed = t->since < needed ? t->since : needed;
+		} else if (t->follows && !waits_ended(&y->waits, i)) {
+			needed = why_since(y, i) < needed ? why_since(y, i) : needed;
+		}
 	}
-	return s ? s->count : 0;
-}
-
-static size_t why_needs(const struct why *y, uint64_t *since)
-{
-	const struct calls *c = &y->calls;
-	size_t n = c->size + c->numbered.count + y->nthreads;
-
-	for (size_t i = 0; i < c->size; i++)
-		if (c->stacks[i])
-			n += why_needs_stack(y, c->stacks[i], since) +
-			     why_needs_stack(y, c->stacks[i]->kernel, since);
-	/* those that have ended need some in vain, until other calls have their slots */
-	for (size_t i = 0; i < c->numbered.count; i++) {
-		const struct why_open *o = calls_numbered_data(c, i);
-
-		if (o->may_be && c->numbered.calls[i].start < *since)
-			*since = c->numbered.calls[i].start;
-	}
-	for (uint32_t i = 0; i < y->nthreads; i++)
-		if (y->threads[i].follows && !waits_ended(&y->waits, i) && why_since(y, i) < *since)
-			*since = why_since(y, i);
-	return n;
+	waits_forget(&y->waits, needed, y->nthreads);
+	return 0;
 }
 
 static int why_take(struct why *y, const struct event *e)
@@ -399,12 +523,8 @@ static int why_take(struct why *y, const struct event *e)
 	if (waits_take(&y->waits, e))
 		return -1;
 	y->last = e->time > y->last ? e->time : y->last;
-	if (waits_full(&y->waits)) {
-		uint64_t since = e->time;
-		size_t looked = why_needs(y, &since);
-
-		waits_forget(&y->waits, since, looked);
-	}
+	if (waits_full(&y->waits) && why_forget(y, e->time))
+		return -1;
 	if (y->of_threads && why_take_threads(y, e))
 		return -1;
 	if (e->type->kind == KIND_GAP)
@@ -455,11 +575,18 @@ static int why_end_stream(struct why *y)
 		if (y->threads[i].follows && why_settle(y, i, why_end_of(y, i)))
 			return -1;
 	why_pass_end(y);
-	while (calls_finish(&y->calls, &call))
+	while (calls_finish(&y->calls, &call)) {
+		struct why_open *o = call.data;
+
 		if (!y->of_threads && !call_is_unnamed(&call) &&
 		    why_leave(y, &call, call.type, NULL))
 			return -1;
-	return y->calls.out_of_memory ? -1 : 0;
+		if (call_is_unnamed(&call) && o && o->call && path_call_end(y, o->call))
+			return -1;
+	}
+	if (y->calls.out_of_memory)
+		return -1;
+	return y->use->ended ? y->use->ended(y->ctx) : 0;
 }
 
 /* Begin again, as another trace follows. */
@@ -472,7 +599,6 @@ static int why_next_stream(struct why *y)
 	why_begin_calls(y);
 	waits_keep(&y->waits, y->of_threads, 0);
 	y->last = 0;
-	memset(y->threads, 0, y->nthreads * sizeof *y->threads);
 	if (y->of_threads)
 		memset(y->answers, 0, y->nanswers);
 	return 0;
