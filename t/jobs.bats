@@ -88,6 +88,24 @@ workers() {
 	same trstat --tree trace-cmd.trs
 }
 
+@test "trencode -j writes the rows and the messages of -j 1, by workers" {
+	local name
+	for name in uftrace trace-cmd perf apitrace lttng; do
+		same trencode -t ndjson $name.trs
+		same trencode -t csv -c +kind,self,caller,recursive,stack,weight $name.trs
+		same trencode -t tsv -q $name.trs
+		# the order of the calls that the end closes in threads which began late is that of one process
+		(($(workers trencode -t ndjson $name.trs) > 1)) || [ $name = lttng ]
+	done
+	# what a part does not know
+	for options in '-c +running' '-c +no_such_field' '-n 3' '--since +1us' '--tick 5us' '-t text' '-t chrome'; do
+		# shellcheck disable=SC2086
+		same trencode -t csv $options uftrace.trs
+	done
+	trencode -j 3 -t ndjson <uftrace.trs >"$own/c"
+	trencode -j 1 -t ndjson uftrace.trs | cmp - "$own/c"
+}
+
 @test "damage in one part, a missing segment and a cut file: messages and status of -j 1" {
 	local size at
 	size=$(stat -c %s uftrace.trs)
@@ -95,6 +113,7 @@ workers() {
 		cp uftrace.trs "$own/bad.trs"
 		printf '\xff\xfe\xfd' | dd of="$own/bad.trs" bs=1 seek=$at conv=notrunc status=none
 		same trstat "$own/bad.trs"
+		same trencode -t ndjson "$own/bad.trs"
 		head -c "$at" uftrace.trs >"$own/cut.trs"
 		same trstat "$own/cut.trs"
 	done
@@ -106,6 +125,9 @@ workers() {
 	# its output is larger than a file may be: SIGXFSZ
 	run -2 bash -c "ulimit -f 0; trstat -j 3 -o '$own/out' uftrace.trs 2>&1 | cat; exit \${PIPESTATUS[0]}"
 	[[ $output == 'trstat: a worker was ended by signal 25 ('* ]]
+	[ ! -e "$own/out" ]
+	run -2 bash -c "ulimit -f 1; trencode -t ndjson -j 3 -o '$own/out' uftrace.trs 2>&1 | cat; exit \${PIPESTATUS[0]}"
+	[[ $output == 'trencode: a worker was ended by signal 25 ('* ]]
 	[ ! -e "$own/out" ]
 }
 

@@ -7,11 +7,15 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/sendfile.h>
 #include <unistd.h>
 
 #include "cmd/trencode/convert.h"
 #include "common/calls/calls.h"
 #include "common/cli/stage.h"
+#include "common/cli/workers.h"
 #include "common/stream/clocks.h"
 #include "common/util/buffer.h"
 #include "common/value/moment.h"
@@ -78,7 +82,11 @@ struct encode_run {
 	struct calls calls; /* en.calls */
 	struct text *text;
 	struct clip *clip; /* NULL: all is written */
-	bool splits;	   /* into parts, each with an encoder and an output of its own */
+	/* of a worker that begins inside the stream: the first of its segments, to which it goes
+	   from the first rows, and their number */
+	const struct segment_place *jump;
+	uint64_t segments;
+	bool splits; /* into parts, each with an encoder and an output of its own */
 	/* what a part of --split begins with: the HEAD of the present stream, and its META blocks
 	 */
 	struct {
@@ -451,7 +459,8 @@ static int encode_end(struct encode_run *r, bool last, struct error *e)
 		return -1;
 	en->early = r->clip && clip_done(r->clip);
 	/* declarations may be missing */
-	partial = r->s->status != STATUS_OK || stage_part(r->s);
+	partial = r->s->status != STATUS_OK ||
+		  (stage_part(r->s) && !(en->options->flags & ENCODE_WORKER));
 	if (last && en->encoder->check && en->encoder->check(en, partial, e))
 		return -1;
 	if (en->text)
@@ -464,6 +473,17 @@ static void encode_end_calls(struct encode_run *r)
 	if (r->en.encoder->counts_calls)
 		report_calls(&r->calls, r->options.flags & ENCODE_QUIET);
 	calls_free(&r->calls);
+}
+
+/* Go to the first segment of a worker, once all that is before the rows of the stream was read. */
+static void encode_jump(struct encode_run *r)
+{
+	if (reader_jump(&r->s->in, r->jump->begin))
+		stage_fail(r->s, &r->s->in.error);
+	r->options.threads_before = r->en.dictionary->threads.count;
+	r->s->segments_most = r->segments;
+	r->s->segments_read = false;
+	r->jump = NULL;
 }
 
 static void encode_run(struct encode_run *r)
@@ -479,12 +499,17 @@ static void encode_run(struct encode_run *r)
 		return;
 	}
 	s->in.reads_values = READS_ALL;
-	while (!(r->clip && clip_done(r->clip)) && stage_next(s, &b))
+	while (!(r->clip && clip_done(r->clip)) && stage_next(s, &b)) {
+		if (r->jump && (b.kind == BLOCK_EVENTS || b.kind == BLOCK_END)) {
+			encode_jump(r);
+			continue;
+		}
 		if (route_block(r, &b, &e)) {
 			stage_fail(s, &e);
 			break;
 		}
-	if (s->status != STATUS_FAILED && encode_end(r, true, &e))
+	}
+	if (s->status != STATUS_FAILED && encode_end(r, !(r->options.flags & ENCODE_GOES_ON), &e))
 		stage_fail(s, &e);
 	encode_end_calls(r);
 	if (r->clip && !r->clip->count && s->events && !s->stopped &&
@@ -635,6 +660,216 @@ static void end_parts(struct encode_run *r)
 	free(r->path);
 }
 
+/*
+ * -j: workers encode chunks of segments into temporary files, which this process copies in order.
+ *
+ *     segments   0 1 2 3 4 5 6 7 ...
+ *     workers    -0- -1- -2- -3-       as many at a time as there are processors
+ *     output      0   1   2   3
+ *
+ * If a worker has anything to report, this process encodes the stream from its begin, and does not
+ * write again what it has copied. Only counts of what is left out or odd are added up.
+ */
+
+enum {
+	CHUNK_MOST = 16 << 20, /* bytes of segments; their text may be ten times as long */
+	CHUNKED_LEAST = 8 << 20,
+};
+
+struct encode_sharing {
+	const struct encode_run *run;
+	struct segments segments;
+	size_t *first; /* by chunk: its first segment; then the number of segments */
+	size_t count;  /* chunks */
+	struct worker *workers;
+	size_t slots, started;	      /* chunk i is of workers[i % slots] */
+	struct encode_counts *counts; /* by chunk, in memory that the workers share */
+};
+
+/* Be a worker: write the text of a chunk. Returns the exit status. */
+static int encode_work(void *ctx, size_t i)
+{
+	const struct encode_sharing *sh = ctx;
+	const struct encode_run *whole = sh->run;
+	struct common_options common = *whole->s->options;
+	struct encode_options options = whole->options;
+	char *standard[] = {(char *)"/dev/stdin"};
+	char **paths = whole->s->in.input.paths;
+	struct stage s;
+	struct encode_run r = {.s = &s,
+			       .encoder = whole->encoder,
+			       .options = options,
+			       .text = malloc(sizeof *r.text),
+			       .segments = sh->first[i + 1] - sh->first[i]};
+
+	common.output = NULL;
+	common.progress = -1;
+	r.options.output = NULL;
+	r.options.counts = &sh->counts[i];
+	r.options.flags |= ENCODE_WORKER | (i ? ENCODE_NO_HEADER : 0) |
+			   (i + 1 < sh->count ? ENCODE_GOES_ON : 0);
+	if (!r.text ||
+	    stage_open(&s, paths && strcmp(*paths, "-") != 0 ? paths : standard, 1, &common))
+		return STATUS_FAILED;
+	r.en = (struct encoding){.encoder = r.encoder,
+				 .options = &r.options,
+				 .dictionary = &s.in.dictionary,
+				 .single = true};
+	s.one_axis = whole->s->one_axis;
+	s.prints_times = whole->s->prints_times;
+	if (i)
+		r.jump = &sh->segments.at[sh->first[i]];
+	else
+		s.segments_most = r.segments;
+	if (encode_open(&r))
+		return STATUS_FAILED;
+	encode_run(&r);
+	return stage_finish(&s);
+}
+
+/* Divide the segments into chunks, for so many workers. -1: there is only one, or out of memory. */
+static int encode_chunks(struct encode_sharing *sh, size_t jobs)
+{
+	const struct segments *s = &sh->segments;
+	uint64_t least = s->size / (4 * jobs), size = UINT64_MAX;
+
+	if (least > CHUNK_MOST)
+		least = CHUNK_MOST;
+	sh->slots = jobs + 1;
+	sh->first = calloc(s->count + 1, sizeof *sh->first);
+	sh->workers = calloc(sh->slots, sizeof *sh->workers);
+	sh->counts = mmap(NULL, s->count * sizeof *sh->counts, PROT_READ | PROT_WRITE,
+			  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (sh->counts == MAP_FAILED)
+		sh->counts = NULL;
+	if (!sh->first || !sh->workers || !sh->counts)
+		return -1;
+	for (size_t i = 0; i < sh->slots; i++)
+		sh->workers[i] = (struct worker){.output = -1, .messages = -1};
+	for (size_t i = 0; i < s->count; i++) {
+		if (size >= least) {
+			sh->first[sh->count++] = i;
+			size = 0;
+		}
+		size += s->at[i].size;
+	}
+	sh->first[sh->count] = s->count;
+	return sh->count > 1 ? 0 : -1;
+}
+
+/* Start workers until so many chunks are begun. */
+static int encode_start(struct encode_sharing *sh, size_t chunks, struct error *e)
+{
+	for (; sh->started < chunks && sh->started < sh->count; sh->started++)
+		if (worker_start(&sh->workers[sh->started % sh->slots], encode_work, sh,
+				 sh->started, e))
+			return -1;
+	return 0;
+}
+
+/* Copy what a worker wrote. */
+static int encode_copy(struct encode_run *r, const struct worker *w, struct error *e)
+{
+	struct output *o = &r->s->output;
+	char piece[65536];
+	off_t at = 0;
+	ssize_t n;
+
+	/* into a pipe without a copy; what it cannot do, or reports, is found by the loop below */
+	while ((n = sendfile(o->fd, w->output, &at, 1 << 20)) > 0)
+		o->written += (uint64_t)n;
+	while ((n = io_read_at(w->output, piece, sizeof piece, (uint64_t)at)) > 0) {
+		if (output_write(o, piece, (size_t)n, e))
+			return -1;
+		at += n;
+	}
+	return n ? error_errno(e, NULL, NO_OFFSET, "cannot read what a worker wrote") : 0;
+}
+
+/* Add up the counts of all chunks. */
+static void encode_add_counts(const struct encode_sharing *sh, struct encode_counts *sum)
+{
+	*sum = (struct encode_counts){.unnamed = false};
+	for (size_t i = 0; i < sh->count; i++) {
+		const struct encode_counts *c = &sh->counts[i];
+
+		sum->calls.unmatched += c->calls.unmatched;
+		sum->calls.unfinished += c->calls.unfinished;
+		sum->calls.ignored_kernel += c->calls.ignored_kernel;
+		sum->calls.ignored_inner += c->calls.ignored_inner;
+		sum->cut += c->cut;
+		sum->dropped += c->dropped;
+		sum->deep += c->deep;
+		sum->unnamed |= c->unnamed;
+	}
+}
+
+/* Let workers encode all chunks. 1: done; 0: this process must encode the stream; -1 with e
+ * filled. */
+static int encode_all(struct encode_run *r, struct encode_sharing *sh, struct error *e)
+{
+	for (size_t i = 0; i < sh->count; i++) {
+		struct worker *w = &sh->workers[i % sh->slots];
+		int good;
+
+		if (encode_start(sh, i + sh->slots - 1, e))
+			return 0;
+		good = worker_wait(w, e);
+		if (good < 0)
+			return -1;
+		if (!good)
+			return 0;
+		if (encode_start(sh, i + sh->slots, e))
+			return 0;
+		if (encode_copy(r, w, e))
+			return -1;
+		r->text->skip = r->s->output.written;
+		worker_free(w);
+	}
+	return 1;
+}
+
+/* Encode the stream with workers, if these gain time and give the same. Returns false if this
+ * process must encode it. */
+static bool encode_shared(struct encode_run *r)
+{
+	struct stage *s = r->s;
+	const struct encode_options *o = &r->options;
+	struct encode_sharing sh = {.run = r};
+	unsigned jobs = jobs_count(o->jobs);
+	struct encode_counts sum;
+	bool done = false;
+	struct error e;
+
+	if (jobs < 2 || !r->encoder->report_counts || r->clip || o->tick || !r->en.single ||
+	    s->options->progress == 1 || output_is_terminal(&s->output))
+		return false;
+	if (!segments_find(&sh.segments, s->in.input.paths, s->in.input.paths ? 1 : 0,
+			   &s->output) &&
+	    (o->jobs || sh.segments.size >= CHUNKED_LEAST) && sh.segments.streams == 1 &&
+	    !sh.segments.lost && !encode_chunks(&sh, jobs)) {
+		int all = encode_all(r, &sh, &e);
+
+		if (all < 0)
+			stage_fail(s, &e);
+		encode_add_counts(&sh, &sum);
+		if (all > 0)
+			r->encoder->report_counts(&sum, o->flags);
+		if (s->options->verbose && all >= 0)
+			warn(NULL, NO_OFFSET, all ? "%u workers" : "%u workers, then one process",
+			     jobs);
+		done = all != 0;
+	}
+	for (size_t i = 0; sh.workers && i < sh.slots; i++)
+		worker_free(&sh.workers[i]);
+	if (sh.counts)
+		munmap(sh.counts, sh.segments.count * sizeof *sh.counts);
+	free(sh.workers);
+	free(sh.first);
+	segments_free(&sh.segments);
+	return done;
+}
+
 void encode_stream(struct stage *s, const struct encoder *encoder,
 		   const struct encode_options *options, struct clip *clip)
 {
@@ -658,7 +893,8 @@ void encode_stream(struct stage *s, const struct encoder *encoder,
 	} else if (r.clip && encode_set_parts(&r, &e)) {
 		stage_fail(s, &e);
 	} else if (!encode_open(&r)) {
-		encode_run(&r);
+		if (!encode_shared(&r))
+			encode_run(&r);
 		s->in.before_block = NULL;
 	}
 	r.en.encoder->free(&r.en);

@@ -53,6 +53,16 @@ enum encode_flags {
 	ENCODE_NO_HEADER = 4096,     /* --no-header of csv and tsv */
 	ENCODE_RESYNTHESIZE = 8192,  /* --resynthesize: of the source only its events are used */
 	ENCODE_BY_TIME = 16384,	     /* --by-time of svg */
+	ENCODE_GOES_ON = 32768,	     /* a worker: other segments follow, so no call is unfinished */
+	ENCODE_WORKER = 65536,	     /* a worker, which does not know all events before */
+};
+
+/* What an encoder with report_counts reports at the end. */
+struct encode_counts {
+	struct calls_counts calls;
+	uint64_t cut;		/* calls that ended without a leave */
+	uint64_t dropped, deep; /* of struct attributes */
+	bool unnamed;		/* of struct location_names */
 };
 
 /* The options of the command line that encoders use. */
@@ -71,6 +81,10 @@ struct encode_options {
 	const char *weight;  /* --weight of a profile; NULL: not given */
 	const char *pair;    /* --pair of a profile; NULL: not given */
 	const char *why;     /* --why of a timeline; NULL: not given */
+	unsigned jobs;	     /* -j; 0: not given */
+	/* of a worker: number of threads that were declared before the first rows */
+	uint32_t threads_before;
+	struct encode_counts *counts; /* a worker: they are set, not reported; else NULL */
 	uint64_t tick; /* --tick: length of a tick of a trace without time, ns; 0: not given */
 	int depth; /* -D: levels of nested calls that a text shows, 0: the default of the source */
 };
@@ -122,6 +136,9 @@ struct encoder {
 	bool needs_calls; /* a part of --split goes on until it has a call */
 	bool drops;	  /* event is called for rows of KIND_DROP, too */
 	bool deferred; /* it writes at the end: --split measures the events instead of the output */
+	/* Report counts; NULL: the text of a stream is not that of its segments, one after another.
+	   Else end observes ENCODE_GOES_ON, begin ENCODE_WORKER, and both encode_options.counts */
+	void (*report_counts)(const struct encode_counts *c, unsigned flags);
 	bool counts_calls; /* encode.c reports unfinished calls and leaves without an enter */
 	/* check the options; writes nothing but text, which is held back until events are accepted
 	 */

@@ -12,6 +12,7 @@
 
 #include "common/cli/program.h"
 #include "common/cli/stage.h"
+#include "common/cli/workers.h"
 #include "cmd/trencode/encode.h"
 #include "cmd/trencode/clip.h"
 #include "cmd/trencode/encoder.h"
@@ -178,6 +179,7 @@ static const struct option_row settings_rows[] = {
 	 NULL},
 	{KEY_UNTIL, "until", "TIME", "end of the range", NULL},
 	{'n', "limit", "N", "write the first N calls and events", NULL},
+	JOBS_OPTION_ROW,
 	{KEY_SPLIT, "split", "SIZE|TIME",
 	 "write FILE.000, FILE.001, ... of SIZE or TIME each\n(with -o FILE): a whole trace of "
 	 "about SIZE bytes of\noutput, such as 64M, or of TIME, such as 10s; calls\nthat are open "
@@ -440,6 +442,7 @@ static int encode_settings_option(void *ctx, int key, const char *arg, struct er
 				   e);
 	case KEY_SINCE: return moment_option(&s->clip.window.since, "--since", arg, e);
 	case KEY_UNTIL: return moment_option(&s->clip.window.until, "--until", arg, e);
+	case 'j': return jobs_option(arg, &s->encode.jobs, e);
 	case 'n': return option_number("-n", arg, &s->clip.limit, e);
 	case KEY_SPLIT: return clip_parse_split(&s->clip, arg, e);
 	case KEY_WEIGHT: s->encode.weight = arg; break;

@@ -133,6 +133,11 @@ struct event_rows {
 	uint64_t numbers[ROW_COLUMNS];
 	uint64_t present; /* bits: the cells that the row has */
 	struct field_columns fields;
+	const struct encode_options *options;
+	/* of a worker: the thread of an unfinished call that was declared after the first rows, 0
+	   none; there are several, whose order at the end is that in which they were declared */
+	uint32_t late_thread;
+	bool late_threads;
 	struct states *states; /* of threads, if a column is the time in a state; else NULL */
 	/* write the row; the format's */
 	int (*write)(struct event_rows *r, struct error *e);
@@ -590,6 +595,15 @@ static int rows_begin_call(void *ctx, const struct event *enter, const struct sp
 	return attributes_append(&r->attributes, enter, keep) ? error_no_memory(e) : 0;
 }
 
+/* Note the thread of an unfinished call of a worker. */
+static void rows_note_thread(struct event_rows *r, uint32_t thread)
+{
+	if (thread < r->options->threads_before)
+		return;
+	r->late_threads |= r->late_thread && r->late_thread != thread;
+	r->late_thread = thread;
+}
+
 static int rows_end_call(void *ctx, const struct span *s, const struct event *leave,
 			 struct error *e)
 {
@@ -599,6 +613,8 @@ static int rows_end_call(void *ctx, const struct span *s, const struct event *le
 
 	if (s->unfinished && r->drop)
 		return 0;
+	if (s->unfinished && r->options->flags & ENCODE_WORKER)
+		rows_note_thread(r, s->thread);
 	if (r->states)
 		rows_put_states(r, s, leave);
 	rows_put_number(r, ROW_TIME, s->start);
@@ -691,6 +707,9 @@ static const struct span_sink sink = {
 
 static int rows_follow_states(struct event_rows *r, const struct encoding *en, struct error *e)
 {
+	if (en->options->flags & ENCODE_WORKER)
+		return error_set(e, NULL, NO_OFFSET,
+				 "a worker does not know the states of threads");
 	r->states = malloc(sizeof *r->states);
 	if (!r->states)
 		return error_no_memory(e);
@@ -713,6 +732,7 @@ static void *event_rows_begin(struct encoding *en, size_t state_size,
 		return NULL;
 	}
 	r->drop = en->options->flags & ENCODE_DROP;
+	r->options = en->options;
 	r->write = write;
 	spans_init(&r->spans, en, &sink, r);
 	location_names_init(&r->locations, en->dictionary, NULL);
@@ -745,17 +765,37 @@ static int event_rows_event(struct encoding *en, const struct event *ev, struct 
 	return spans_event(&r->spans, ev, e);
 }
 
+static void rows_report_counts(const struct encode_counts *c, unsigned flags)
+{
+	const struct location_names names = {.unnamed = c->unnamed};
+	const struct attributes attributes = {.dropped = c->dropped, .deep = c->deep};
+
+	if (flags & ENCODE_QUIET)
+		return;
+	location_names_report(&names);
+	convert_report_calls(&c->calls, c->cut, flags & ENCODE_DROP, false);
+	attributes_report(&attributes);
+}
+
 static int event_rows_end(struct encoding *en, struct error *e)
 {
 	struct event_rows *r = en->state;
+	struct encode_counts counts;
 
-	if (spans_finish(&r->spans, e))
+	if (!(en->options->flags & ENCODE_GOES_ON) && spans_finish(&r->spans, e))
 		return -1;
-	if (!(en->options->flags & ENCODE_QUIET)) {
-		location_names_report(&r->locations);
-		spans_report(&r->spans, en->options->flags & ENCODE_DROP);
-		attributes_report(&r->attributes);
-	}
+	if (r->late_threads)
+		return error_set(e, NULL, NO_OFFSET,
+				 "a worker does not know the order of the threads");
+	counts = (struct encode_counts){.calls = r->spans.calls->counts,
+					.cut = r->spans.lost,
+					.dropped = r->attributes.dropped,
+					.deep = r->attributes.deep,
+					.unnamed = r->locations.unnamed};
+	if (en->options->counts)
+		*en->options->counts = counts;
+	else
+		rows_report_counts(&counts, en->options->flags);
 	return 0;
 }
 
@@ -954,6 +994,7 @@ const struct encoder encoder_csv = {
 	.purpose = "a row for each call and event, comma-separated",
 	.output = ENCODER_TEXT,
 	.report = true,
+	.report_counts = rows_report_counts,
 	.begin = delimited_begin,
 	.meta = event_rows_meta,
 	.drops = true,
@@ -968,6 +1009,7 @@ const struct encoder encoder_tsv = {
 	.purpose = "the same, tab-separated",
 	.output = ENCODER_TEXT,
 	.report = true,
+	.report_counts = rows_report_counts,
 	.begin = delimited_begin,
 	.meta = event_rows_meta,
 	.drops = true,
@@ -1175,6 +1217,7 @@ const struct encoder encoder_ndjson = {
 	.purpose = "a JSON object on a line for each call and event",
 	.output = ENCODER_TEXT,
 	.report = true,
+	.report_counts = rows_report_counts,
 	.begin = ndjson_begin,
 	.meta = event_rows_meta,
 	.drops = true,

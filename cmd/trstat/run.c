@@ -2764,7 +2764,7 @@ static int share_segments(struct sharing *sh, size_t n)
 	if (!sh->worker || !sh->first)
 		return -1;
 	for (size_t i = 0; i < s->count; before += s->at[i++].size)
-		if (!i || before >= s->size / n * sh->count)
+		if (!i || before + s->at[i].size / 2 >= s->size / n * sh->count)
 			sh->first[sh->count++] = i;
 	sh->first[sh->count] = s->count;
 	return sh->count > 1 ? 0 : -1;
@@ -2830,7 +2830,7 @@ static bool share_merge(struct sharing *sh, struct stage *stage, struct alarms *
 	if (held >= 0) {
 		bool bad = summary_merge_run(&m) || (in.status != STATUS_OK && !io_stopped());
 
-		messages_show(held, false);
+		messages_drop(held);
 		done = !bad && (settings.view == VIEW_TABLE || have_calls(&st->groups));
 	}
 	if (done) {

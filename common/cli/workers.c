@@ -63,6 +63,7 @@ static int note_segment(void *ctx, const struct segment_span *span)
 		(struct segment_place){.path = s->path, .begin = span->begin, .size = span->size};
 	s->size += span->size;
 	s->streams += !span->sequence;
+	s->lost |= span->end.lost || span->end.flags & END_LOST_MORE;
 	s->stream_id = span->stream_id;
 	s->sequence = span->sequence;
 	s->open = !(span->end.flags & END_LAST);
@@ -212,20 +213,8 @@ int messages_hold(struct error *e)
 	return held;
 }
 
-void messages_show(int held, bool print)
+void messages_drop(int held)
 {
-	char text[512];
-	uint64_t at = 0;
-	ssize_t n;
-	int file = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
-
 	dup2(held, STDERR_FILENO);
 	close(held);
-	while (print && file >= 0 && (n = io_read_at(file, text, sizeof text, at)) > 0) {
-		if (write(STDERR_FILENO, text, (size_t)n) != n)
-			break;
-		at += (uint64_t)n;
-	}
-	if (file >= 0)
-		close(file);
 }

@@ -42,6 +42,7 @@ struct segments {
 	size_t count, capacity;
 	uint64_t size;	  /* bytes of all */
 	uint64_t streams; /* number of their streams */
+	bool lost;	  /* a recorder lost events */
 	/* of the last one, while they are found */
 	uint64_t stream_id;
 	uint32_t sequence;
@@ -73,10 +74,10 @@ int worker_wait(struct worker *w, struct error *e);
 /* End it, if it runs, and close its files. */
 void worker_free(struct worker *w);
 
-/* Let what this process prints on stderr go to a temporary file, until messages_show. Returns
+/* Let what this process prints on stderr go to a temporary file, until messages_drop. Returns
  * where it went before, or -1 with e filled. */
 int messages_hold(struct error *e);
-/* Print what was held, or drop it. */
-void messages_show(int held, bool print);
+/* Drop what was held. */
+void messages_drop(int held);
 
 #endif

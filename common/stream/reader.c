@@ -1626,6 +1626,17 @@ int reader_next(struct reader *r, struct block *b)
 	return 0;
 }
 
+int reader_jump(struct reader *r, uint64_t offset)
+{
+	if (lseek(r->input.fd, (off_t)offset, SEEK_SET) < 0)
+		return error_errno(&r->error, r->file, offset, "cannot seek");
+	r->input.begin = r->input.filled = r->pending = 0;
+	r->input.offset = offset;
+	r->input.eof = r->segment.inside = r->astray = r->truncated = r->holding = false;
+	r->partial_ok = true;
+	return 0;
+}
+
 void reader_close(struct reader *r)
 {
 	if (r->input.fd > STDERR_FILENO)

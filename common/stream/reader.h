@@ -155,6 +155,10 @@ void reader_on_demand(struct reader *r);
 
 int reader_next(struct reader *r, struct block *b);
 
+/* Go on with the segment at an offset of the present input, a file. Its place in the stream is not
+ * checked any more. */
+int reader_jump(struct reader *r, uint64_t offset);
+
 /* Read the payload of an on-demand EVENTS block. */
 int reader_load(struct reader *r, struct block *b);
 

@@ -162,6 +162,7 @@ void text_init(struct text *t, struct output *o)
 {
 	t->out = o;
 	t->used = t->escaped = 0;
+	t->skip = 0;
 	t->failed = t->held = t->color = false;
 }
 
@@ -180,6 +181,11 @@ static size_t mask(char *p, size_t n)
 
 static void write_out(struct text *t, const char *p, size_t n)
 {
+	size_t skip = n < t->skip ? n : (size_t)t->skip;
+
+	t->skip -= skip;
+	p += skip;
+	n -= skip;
 	if (!t->failed && n && output_write(t->out, p, n, &t->error))
 		t->failed = true;
 }

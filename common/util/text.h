@@ -155,6 +155,7 @@ struct text {
 	size_t used;
 	bool failed;
 	bool held;		      /* see text_hold */
+	uint64_t skip;		      /* bytes that were written before, and are not again */
 	bool color;		      /* set by the caller: see text_ink */
 	size_t escaped;		      /* bytes of buffer up to the last sequence of text_ink */
 	struct error error;	      /* of the first failed write */
