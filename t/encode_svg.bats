@@ -59,7 +59,7 @@ compare() {
 	assert_equal "$(trstat -q --diff -t svg fib.trs b/later.trs | title)" 'later.trs, compared with fib.trs'
 	assert_equal "$(trstat -q --diff -t svg --title mine fib.trs b/later.trs | title)" mine
 	run -2 trstat --diff --title mine fib.trs fib.trs
-	assert_output --partial -- '--title goes with --diff -t svg'
+	assert_output --partial -- '--title goes with -t svg'
 	run -2 trencode -t folded --title mine fib.trs
 	assert_output --partial -- '--title has no effect on folded; it is for svg'
 }
@@ -104,7 +104,7 @@ compare() {
 @test "a trace without calls and samples: what it has is said, with -q too" {
 	trdecode -q "$DATA/trace-cmd/s390x-v7-zstd-sched-syscalls.dat" >k.trs
 	empty='nothing to show: the trace has no calls and no samples, only other events (sys_'
-	for to in svg 'svg --by-time' folded callgrind pprof dot mermaid; do
+	for to in svg folded callgrind pprof dot mermaid; do
 		# shellcheck disable=SC2086
 		run -0 --separate-stderr trencode -q -t $to -o x.out k.trs
 		[[ $stderr == "trencode: $empty"*'; --pair shows the times between two of them' ]] || fail "$to: $stderr"
@@ -277,7 +277,7 @@ calls_json() {
 
 @test "--by-time: --since, --until, --tick and --unclosed as elsewhere; --weight is refused" {
 	trencode -q -t svg --by-time --since +7ms --until +8ms -o x.svg fib.trs
-	grep -q '>calls by time: 1.000 ms.*<title>calls by time: 1 ms' x.svg
+	grep -q '>states and calls by time: 1.000 ms.*<title>states and calls by time: 1 ms' x.svg
 	trdecode "$DATA/apitrace/threads.trace" >ticks.trs
 	trencode -q -t svg --by-time -o x.svg ticks.trs
 	grep -q 'data-unit="ticks"' x.svg
@@ -298,6 +298,7 @@ calls_json() {
 @test "--by-time in a browser: a click shows the time of a frame in all lanes, a search adds up times" {
 	trencode -q -t svg --by-time -o x.svg fib.trs
 	browse x.svg <<-'END'
+		/* each of three threads has a lane of its calls, and one of its states */
 		const log = [frames.length === shown(), lanes.length];
 		const fib = frames.filter(f => f.name === 'fib')[0];
 		const texts = () => Array.from(axis.querySelectorAll('text'), t => t.textContent).join();
@@ -323,7 +324,28 @@ calls_json() {
 	time=$(trstat -q -t csv -c total fib.trs | sed -n 's/^worker,//p' |
 		awk '{ printf "%.2f", $1 / 1000000 }')
 	output=$(grep -a '<title>' <<<"$output" | head -n 1)
-	assert_output --regexp "<title>true 3 true true true true true true true found: 2 frames, ${time}[0-9] ms true</title>"
+	assert_output --regexp "<title>true 6 true true true true true true true found: 2 frames, ${time}[0-9] ms true</title>"
+}
+
+@test "--by-time: the states of threads are those of the model, at their times" {
+	local trace least
+	for trace in s390x-v6-sched-irq-timer v6-sched-irq-timer s390x-v7-zstd-sched-syscalls; do
+		trdecode -q "$RECORDED/trace-cmd/$trace.dat" | trencode -q -t svg --by-time -o x.svg
+		least=$(sed -n 's/.*id="head".*<title>.*too narrow to see (below \([0-9.]* [nu]s\)[),].*/\1/p' x.svg)
+		least=$(awk '{ print $1 * ($2 == "us" ? 1000 : 1) }' <<<"$least")
+		python3 "$ROOT/t/tools/states.py" tasks trace-cmd "$RECORDED/trace-cmd/$trace.raw.txt" |
+			awk -F '\t' -v OFS='\t' -v least="$least" 'NR == 1 || $1 < first { first = $1 } { row[NR] = $0 }
+				END { for (i in row) { $0 = row[i]; if ($4 >= least) print $1 - first, $2, $3, $4 } }' | sort >want
+		(($(wc -l <want) > 20))
+		python3 "$ROOT/t/tools/pictures.py" states x.svg | grep -v 'merged frame' | sort | diff want -
+		xmllint --noout x.svg
+	done
+	# the heights and names of the legend show what the colours do
+	run -0 xmllint --xpath 'count(//*[@class="legend"]/*[local-name()="text"])' x.svg
+	assert_output 7
+	# calls and states of a thread are next to each other
+	run -0 pipe "trencode -q -t svg --by-time fib.trs | grep -o '>fib \[[0-9]*\][^<]*' | sort | head -n 2"
+	assert_output $'>fib [4123]\n>fib [4123], states'
 }
 
 @test "the flame graph of the README is what its commands draw" {

@@ -385,7 +385,7 @@ picture() {
 	run -2 trstat --diff -t svg two.trs two.trs
 	assert_output --partial "choose a type with trfilter 'type == "
 	run -2 trstat -t svg two.trs
-	assert_line 'trstat: -t svg goes with --diff; trencode -t svg draws one trace'
+	assert_line 'trstat: -t svg goes with --diff, --hist, --timeline, --heatmap; trencode -t svg draws one trace'
 	for option in '-g name' '-c count' '-n 3' '-s self' '--pair wakeup'; do
 		# shellcheck disable=SC2086
 		run -2 trstat --diff -t svg $option two.trs two.trs
@@ -395,5 +395,5 @@ picture() {
 	trfilter -q 'name == "none"' "$BATS_FILE_TMPDIR/a.trs" >none.trs
 	trstat -q --diff -t svg "$BATS_FILE_TMPDIR/a.trs" none.trs | grep -q '<title>all (0 ns, '
 	trstat -q --diff -t svg none.trs "$BATS_FILE_TMPDIR/a.trs" |
-		grep -q '<title>commit (4.78 ms, .*; before 0 ns, 0.00%)</title>.*fill="#f03232"'
+		grep -q '<title>commit (4.78 ms, .*; before 0 ns, 0.00%)</title>.*fill="#f07373"'
 }

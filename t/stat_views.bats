@@ -263,6 +263,80 @@ draw_tree() {
 	assert_output --partial 'no such key'
 }
 
+# picture KIND OPTION...: draw fib.trs; the numbers in got
+picture() {
+	trstat -q "${@:2}" -t svg -o x.svg fib.trs
+	xmllint --noout x.svg
+	PYTHONDONTWRITEBYTECODE=1 python3 "$ROOT/t/tools/pictures.py" "$1" x.svg >got
+	trencode -q -t tsv --columns time,dur,name,kind --no-header fib.trs | awk -F '\t' '$4 == "call"' >calls
+}
+
+@test "-t svg: bars of histograms are the calls between their edges, in the scale of the axes" {
+	picture histogram --hist
+	# each call is in the bar that has its time
+	cut -f 2 calls | awk -F '\t' -v OFS='\t' 'NR == FNR { low[FNR] = $2; high[FNR] = $3; n = FNR; next }
+		{ for (i = 1; i <= n; i++) if ($1 >= low[i] && $1 <= high[i]) count[i]++ }
+		END { for (i = 1; i <= n; i++) print low[i], high[i], count[i] }' got - | diff <(cut -f 2- got) -
+	assert_equal "$(awk -F '\t' '{ n += $4 } END { print n }' got)" "$(wc -l <calls)"
+	assert_equal "$(grep -c 'class="mark"' x.svg)" 3
+	# the first groups, and what is left out is said
+	picture histogram --hist -g name -n 3
+	assert_equal "$(cut -f 1 got | sed 's/,.*//' | uniq)" "$(trstat -q -c count -n 3 -t tsv --where 'kind == "call"' fib.trs | sed '1d; s/\t.*//')"
+	grep -q ', 15 groups left out' x.svg
+	# fields, of which some are negative; no values
+	trdecode -q "$RECORDED/trace-cmd/s390x-v7-zstd-sched-syscalls.dat" -o k.trs
+	trstat -q --hist=ret -t svg -o ret.svg k.trs
+	trstat -q --hist=ret -t tsv k.trs >ret.tsv
+	python3 "$ROOT/t/tools/pictures.py" histogram ret.svg | awk -F '\t' '{ n += $4; if ($2 < 0) below += $4 } END { print n, below }' >have
+	awk 'NR > 1 { n += $3; if ($1 < 0) below += $3 } END { print n, below }' ret.tsv | diff - have
+	trfilter -q 'tid == 1' fib.trs | trstat -q --hist -t svg | xmllint --noout -
+}
+
+@test "-t svg: bars of timelines are the calls that end in their times" {
+	picture timeline --timeline 100us -c count
+	first=$(sed -n 's/.*from \([0-9]*\)\.\([0-9]*\) on: a bar for each 100 us.*/\1\2/p' x.svg | head -n 1)
+	trencode -q -t tsv --columns time,dur,name --no-header fib.trs | awk -F '\t' -v OFS='\t' -v first="$first" '{
+		n[$3 OFS int(($1 + $2 - first) / 100000) * 100000]++ } END { for (k in n) print k, n[k] }' | sort | diff - <(sort got)
+	picture timeline --timeline 1us -c total -n 2
+	(($(cut -f 1 got | sort -u | wc -l) == 2))
+	grep -q ', 19 groups left out' x.svg
+	grep -q ': a bar for each [125]0* us' x.svg
+	run -2 trstat --timeline 1ms -t folded fib.trs
+}
+
+@test "--heatmap: the calls by the time of their end and how long they took" {
+	local times='NR > 1 { n[int($1 / 1000000)]++ } END { for (t in n) print t, n[t] }'
+	picture heatmap --heatmap 20us
+	first=$(sed -n 's/.*from \([0-9]*\)\.\([0-9]*\) on: a column for each 40 us.*/\1\2/p' x.svg | head -n 1)
+	awk -F '\t' -v OFS='\t' -v first="$first" 'NR == FNR { at[FNR] = $2; low[FNR] = $3; high[FNR] = $4; n = FNR; next }
+		{ column = int(($1 + $2 - first) / 40000) * 40000
+			for (i = 1; i <= n; i++) if (column == at[i] && $2 >= low[i] && $2 <= high[i]) count[i]++ }
+		END { for (i = 1; i <= n; i++) print at[i], low[i], high[i], count[i] }' got calls | diff <(cut -f 2- got) -
+	assert_equal "$(awk -F '\t' '{ n += $5 } END { print n }' got)" "$(wc -l <calls)"
+	# one for each group, those with the most calls first
+	picture heatmap --heatmap 100us -g name -n 2
+	assert_equal "$(cut -f 1 got | uniq)" $'compare: 1106 calls\nfib: 599 calls'
+	grep -q ', 16 groups left out' x.svg
+	# rows
+	run -0 trstat -q --heatmap 1ms -t tsv fib.trs
+	assert_line --index 0 $'bucket(time,1ms)\tlow\thigh\tcount'
+	assert_equal "$(awk -F '\t' 'NR > 1 { n[$1] += $4 } END { for (t in n) print t "\t" n[t] }' <<<"$output" | sort)" \
+		"$(trstat -q --where 'kind == "call"' -g 'bucket(time,1ms)' -c count -t tsv fib.trs | sed 1d | sort)"
+	# text: a line for each part of a power of two, and the most calls have the darkest character
+	run -0 trstat -q --heatmap 100us fib.trs
+	assert_line --index 0 'calls 1732, highest 513, from 3587.866500000, each 100.000 us'
+	assert_line --regexp '^ +0.032 us +\*\*=@ +'
+	# summaries add up, other options are refused
+	trstat -q --heatmap 100us --partial fib.trs | trstat -q --merge --heatmap 100us | diff - <(printf '%s\n' "$output")
+	run -2 trstat --heatmap 1ms -c count fib.trs
+	assert_output --partial -- '-c does not go with --heatmap'
+	run -2 trstat --heatmap 5 fib.trs
+	run -2 trstat --heatmap f fib.trs
+	assert_output --partial -- '--heatmap takes a time such as 10ms'
+	run -2 trstat -t svg fib.trs
+	assert_output --partial -- '-t svg goes with --diff, --hist, --timeline, --heatmap'
+}
+
 @test "--timeline: the axis is the time from the first bar to the one below a mark" {
 	run -0 trstat -q --timeline 100us -c count -g "" fib.trs
 	[[ ${lines[0]} =~ ", "([0-9]+)".000 us a bar"$ ]]

@@ -6,7 +6,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "cmd/trencode/convert.h"
 #include "cmd/trencode/folded.h"
@@ -14,6 +13,7 @@
 #include "cmd/trencode/spans.h"
 #include "cmd/trencode/tracks.h"
 #include "common/picture/svg.h"
+#include "common/scheduling/states.h"
 #include "common/util/buffer.h"
 #include "common/util/stack_limit.h"
 
@@ -27,6 +27,9 @@
  *
  * Where the trace has samples without times, whose clock counts ticks, and no calls, a sample lasts
  * its weight, from the end of the sample before it: the chart counts what the samples count.
+ *
+ * Where the trace has events of the scheduler, each thread has a lane of its states: a frame for
+ * each time in a state, whose height shows the state as its colour does.
  */
 
 enum {
@@ -61,6 +64,7 @@ struct chart_lane {
 	size_t count, capacity;
 	struct chart_lane *next; /* in chart_frames.lanes */
 	bool listed;
+	bool aside; /* its frames do not widen the chart */
 };
 
 /* The frames of all lanes. */
@@ -157,9 +161,9 @@ static int chart_frames_add(struct chart_frames *c, struct chart_lane *lane,
 		lane->next = c->lanes;
 		c->lanes = lane;
 	}
-	if (f->start < c->first)
+	if (!lane->aside && f->start < c->first)
 		c->first = f->start;
-	if (f->end > c->last)
+	if (!lane->aside && f->end > c->last)
 		c->last = f->end;
 	c->added++;
 	append(c, lane, *f);
@@ -208,7 +212,8 @@ static int chart_lane_nest(struct chart_lane *lane)
 /* One thread. */
 struct chart_thread {
 	struct buffer name;
-	struct chart_lane calls, samples;
+	struct chart_lane calls, samples, states;
+	bool tracked; /* calls or samples have shown it */
 	struct {
 		struct {
 			uint64_t start;
@@ -218,6 +223,15 @@ struct chart_thread {
 		uint64_t time, weight, interval; /* of the last one; time since the one before it */
 		bool seen;
 	} sampled;
+};
+
+/* The state of a thread, and the one before if it is not known yet which that was. */
+struct chart_task {
+	struct chart_thread *thread; /* NULL: nothing is known of it */
+	uint64_t since;
+	uint8_t state; /* enum state */
+	bool blocked;  /* from blocked_since to since: in I/O wait if iowait is larger now */
+	uint64_t blocked_since, iowait;
 };
 
 /* One run of the encoder. */
@@ -235,6 +249,12 @@ struct chart_run {
 	uint32_t *numbers; /* by location: number in chart_names + 1; 0 not yet looked up */
 	size_t nnumbers;
 	uint32_t symbol_changes;
+	struct states states;
+	struct chart_task *tasks; /* by number in states */
+	size_t ntasks, tasks_capacity;
+	uint32_t state_names[STATES]; /* in chart_names */
+	uint64_t first, last;	      /* times of the states; of all events */
+	uint64_t states_added;
 	const struct type *sampled; /* of the samples that are shown; NULL: there are none */
 	struct buffer stack;	    /* locations of a stack, innermost first */
 	struct other_events others;
@@ -247,8 +267,9 @@ struct chart_run {
 
 enum {
 	LANES_MOST = 500,
-	AXIS = 16, /* height of the line of times */
-	GAP = 6,   /* between two lanes */
+	AXIS = 16,   /* height of the line of times */
+	GAP = 6,     /* between two lanes */
+	LEGEND = 22, /* height of the legend of states */
 	GREY = 0xb8b8b8,
 };
 
@@ -257,7 +278,8 @@ struct drawn_lane {
 	struct chart_lane *lane;
 	const struct chart_thread *thread;
 	const char *what; /* follows the name */
-	uint64_t busy;	  /* time of its outermost frames */
+	bool states;
+	uint64_t busy; /* time of its outermost frames, of states those in which it runs */
 	int depth;
 	bool left_out;
 };
@@ -268,6 +290,7 @@ struct chart_drawing {
 	struct text *out;
 	struct drawn_lane *lanes;
 	size_t count, left_out;
+	bool states; /* a lane has states */
 	uint64_t origin, span;
 };
 
@@ -314,16 +337,21 @@ static void merge_narrow(const struct chart_drawing *d)
 static int add_lane(struct chart_drawing *d, const struct chart_thread *thread,
 		    struct chart_lane *lane, const char *what)
 {
+	const struct chart_run *c = d->chart;
 	struct drawn_lane *to = &d->lanes[d->count];
 
 	if (!lane->count)
 		return 0;
-	*to = (struct drawn_lane){.lane = lane, .thread = thread, .what = what};
+	*to = (struct drawn_lane){
+		.lane = lane, .thread = thread, .what = what, .states = lane == &thread->states};
+	d->states |= to->states;
 	to->depth = chart_lane_nest(lane);
 	if (to->depth < 0)
 		return -1;
 	for (size_t i = 0; i < lane->count; i++)
-		if (!lane->frames[i].level)
+		if (!lane->frames[i].level &&
+		    (!to->states || (!lane->frames[i].merged &&
+				     lane->frames[i].name == c->state_names[STATE_RUNNING])))
 			add_saturated(&to->busy, lane->frames[i].end - lane->frames[i].start);
 	d->count++;
 	return 0;
@@ -363,13 +391,14 @@ static int make_lanes(struct chart_drawing *d)
 {
 	const struct chart_run *c = d->chart;
 
-	d->lanes = malloc((2 * c->nthreads + 1) * sizeof *d->lanes);
+	d->lanes = malloc((3 * c->nthreads + 1) * sizeof *d->lanes);
 	if (!d->lanes)
 		return -1;
 	for (size_t i = 0; i < c->nthreads; i++) {
 		struct chart_thread *t = c->threads[i];
 
-		if (add_lane(d, t, &t->calls, "") || add_lane(d, t, &t->samples, ", samples"))
+		if (add_lane(d, t, &t->states, ", states") || add_lane(d, t, &t->calls, "") ||
+		    add_lane(d, t, &t->samples, ", samples"))
 			return -1;
 	}
 	return choose_lanes(d);
@@ -391,7 +420,30 @@ static double pixels(const struct chart_drawing *d, uint64_t time)
 	return (double)time / (double)d->span * SVG_INSIDE;
 }
 
-static void flame_chart_put_frame(const struct chart_drawing *d, const struct chart_frame *f, int y)
+/* How a state is drawn: its height, as a part of a row, and its colour. */
+static const struct {
+	double height;
+	uint32_t colour;
+} state_looks[STATES] = {
+	[STATE_RUNNING] = {1, 0x3a9d68},   [STATE_IRQ] = {1, 0x95952c},
+	[STATE_RUNNABLE] = {.7, 0xc9822b}, [STATE_BLOCKED] = {.5, 0xd8604f},
+	[STATE_IOWAIT] = {.5, 0xb07ac0},   [STATE_OFFCPU] = {.3, 0x8c8c8c},
+	[STATE_SLEEPING] = {.2, 0x5b8fc7},
+};
+
+/* Give a frame the look of a state, at the bottom of its row. */
+static void put_state_look(struct svg_frame *f, enum state state)
+{
+	double height = state_looks[state].height * (SVG_ROW - 1);
+
+	f->colour = state_looks[state].colour;
+	f->y += SVG_ROW - 1 - height;
+	f->height = height;
+	f->look = state == STATE_IRQ || state == STATE_IOWAIT ? "less" : NULL;
+}
+
+static void flame_chart_put_frame(const struct chart_drawing *d, const struct drawn_lane *lane,
+				  const struct chart_frame *f, int y)
 {
 	const struct intern *names = &d->chart->chart_names;
 	const char *unit = d->chart->unit;
@@ -410,6 +462,9 @@ static void flame_chart_put_frame(const struct chart_drawing *d, const struct ch
 		frame.size = intern_size(names, f->name);
 		frame.colour = svg_colour(frame.name, frame.size);
 	}
+	for (int i = 0; lane->states && !f->merged && i < STATES; i++)
+		if (f->name == d->chart->state_names[i])
+			put_state_look(&frame, (enum state)i);
 	snprintf(value, sizeof value, "%s at %s, %.2f%%", svg_amount(amount, time, unit, true),
 		 svg_amount(begin, at, unit, true), 100 * (double)time / (double)d->span);
 	frame.value = value;
@@ -430,7 +485,7 @@ static int flame_chart_put_lane(const struct chart_drawing *d, const struct draw
 		const struct chart_frame *f = &l->lane->frames[i];
 
 		if (is_visible(d, f))
-			flame_chart_put_frame(d, f, y + (int)f->level * SVG_ROW);
+			flame_chart_put_frame(d, l, f, y + (int)f->level * SVG_ROW);
 	}
 	text_puts(d->out, "</g>\n");
 	return y + l->depth * SVG_ROW + GAP;
@@ -438,13 +493,15 @@ static int flame_chart_put_lane(const struct chart_drawing *d, const struct draw
 
 /* --- the head --- */
 
-/* Count the frames that are drawn and not merged. */
-static uint64_t count_drawn(const struct chart_drawing *d)
+/* Count the frames, or the states, that are drawn and not merged. */
+static uint64_t count_drawn(const struct chart_drawing *d, bool states)
 {
 	uint64_t n = 0;
 
 	for (size_t i = 0; i < d->count; i++)
-		for (size_t k = 0; !d->lanes[i].left_out && k < d->lanes[i].lane->count; k++) {
+		for (size_t k = 0; !d->lanes[i].left_out && d->lanes[i].states == states &&
+				   k < d->lanes[i].lane->count;
+		     k++) {
 			const struct chart_frame *f = &d->lanes[i].lane->frames[k];
 
 			n += !f->merged && is_visible(d, f);
@@ -456,50 +513,102 @@ static uint64_t count_drawn(const struct chart_drawing *d)
 static void about_chart(const struct chart_drawing *d, bool exact, char *out, size_t size)
 {
 	const struct chart_run *c = d->chart;
-	char hidden[256] = "", deep[64] = "", lanes[80] = "", span[SVG_AMOUNT], least[SVG_AMOUNT];
-	uint64_t missing = c->frames.added - count_drawn(d);
+	char frames[48] = "", of_states[48] = "", hidden[352] = "", deep[64] = "", lanes[80] = "",
+	     span[SVG_AMOUNT], least[SVG_AMOUNT];
+	uint64_t missing = c->frames.added - count_drawn(d, false);
+	uint64_t states = c->states_added - count_drawn(d, true);
 
 	if (c->frames.levels < STACK_FRAMES)
 		snprintf(deep, sizeof deep, ", or deeper than %" PRIu32, c->frames.levels);
+	if (states)
+		snprintf(of_states, sizeof of_states, "%s%" PRIu64 " states",
+			 missing ? " and " : ", ", states);
 	if (missing)
-		snprintf(hidden, sizeof hidden,
-			 ", %" PRIu64 " frames too narrow to see (below %s%s)", missing,
-			 svg_amount(least, c->frames.least, c->unit, exact), deep);
+		snprintf(frames, sizeof frames, ", %" PRIu64 " frames", missing);
+	if (missing || states)
+		snprintf(hidden, sizeof hidden, "%s%s too narrow to see (below %s%s)", frames,
+			 of_states, svg_amount(least, c->frames.least, c->unit, exact), deep);
 	if (d->left_out)
 		snprintf(lanes, sizeof lanes, ", %zu threads left out", d->left_out);
-	snprintf(out, size, "%s%s%.200s by time: %s%s%s", c->calls || !c->sampled ? "calls" : "",
-		 !c->sampled ? ""
-		 : c->calls  ? " and samples of "
-			     : "samples of ",
+	snprintf(out, size, "%s%s%s%.200s by time: %s%s%s", d->states ? "states" : "",
+		 c->calls || !(c->sampled || d->states) ? d->states ? " and calls" : "calls" : "",
+		 !c->sampled		 ? ""
+		 : c->calls || d->states ? " and samples of "
+					 : "samples of ",
 		 c->sampled ? c->sampled->name.text : "", svg_amount(span, d->span, c->unit, exact),
 		 hidden, lanes);
 }
 
-static void put_about(const struct chart_drawing *d)
+static void flame_chart_begin(const struct chart_drawing *d, int height)
 {
 	char line[768], exact[768];
 
 	about_chart(d, false, line, sizeof line);
 	about_chart(d, true, exact, sizeof exact);
-	svg_about(d->out, d->title, line, exact);
+	svg_begin(d->out, &(struct svg_picture){.class = "chart",
+						.title = d->title,
+						.line = line,
+						.exact = exact,
+						.span = d->span,
+						.unit = d->chart->unit,
+						.height = height});
+}
+
+/* Write what the heights and colours of states mean. */
+static void put_legend(const struct chart_drawing *d, int y)
+{
+	enum { EACH = 120, BOX = 24 };
+
+	text_puts(d->out, "<g class=\"legend\">\n");
+	for (int i = 0; i < STATE_UNKNOWN; i++) {
+		struct svg_frame f = {.y = y};
+		int x = SVG_LEFT + i * EACH;
+
+		put_state_look(&f, (enum state)i);
+		text_printf(d->out,
+			    "<rect x=\"%d\" y=\"%.7g\" width=\"%d\" height=\"%.7g\" "
+			    "fill=\"#%06x\"%s/><text class=\"lane\" x=\"%d\" y=\"%d\">%s</text>\n",
+			    x, f.y, BOX, f.height, f.colour,
+			    f.look ? " stroke-dasharray=\"3 2\"" : "", x + BOX + 5, y + 13,
+			    state_names[i]);
+	}
+	text_puts(d->out, "</g>\n");
 }
 
 static void write_chart(struct chart_drawing *d)
 {
-	char root[128];
-	int height = SVG_ABOVE + AXIS + SVG_BELOW, y = SVG_ABOVE + AXIS;
+	int height = SVG_ABOVE + AXIS + SVG_BELOW + (d->states ? LEGEND : 0), y = SVG_ABOVE + AXIS;
 
 	for (size_t i = 0; i < d->count; i++)
 		if (!d->lanes[i].left_out)
 			height += (d->lanes[i].depth + 1) * SVG_ROW + GAP;
-	snprintf(root, sizeof root, "class=\"chart\" data-span=\"%" PRIu64 "\"", d->span);
-	svg_begin(d->out, root, d->chart->unit, height);
-	put_about(d);
-	svg_put_axis(d->out, d->span, d->chart->unit, SVG_ABOVE, height - SVG_BELOW);
+	flame_chart_begin(d, height);
+	svg_put_axis(d->out, d->span, d->chart->unit, SVG_ABOVE,
+		     height - SVG_BELOW - (d->states ? LEGEND : 0));
 	for (size_t i = 0; i < d->count; i++)
 		if (!d->lanes[i].left_out)
 			y = flame_chart_put_lane(d, &d->lanes[i], y);
+	if (d->states)
+		put_legend(d, y);
 	svg_end(d->out);
+}
+
+/* Keep of a lane what is within the time of the chart. */
+static void clip_states(struct chart_run *c, struct chart_lane *lane)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < lane->count; i++) {
+		struct chart_frame f = lane->frames[i];
+
+		f.start = f.start < c->frames.first ? c->frames.first : f.start;
+		f.end = f.end > c->frames.last ? c->frames.last : f.end;
+		if (f.start < f.end)
+			lane->frames[kept++] = f;
+		else
+			c->states_added -= f.merged ? f.merged : 1;
+	}
+	lane->count = kept;
 }
 
 /* Write the chart. Merges the frames that are too narrow. Returns 0, or -1 when out of memory. */
@@ -508,10 +617,16 @@ static int flame_chart_draw(struct chart_run *c, const char *title, struct text 
 	struct chart_drawing d = {.chart = c, .title = title, .out = out, .span = 1};
 	int bad;
 
+	if (!c->frames.added && c->states_added) {
+		c->frames.first = c->first;
+		c->frames.last = c->last;
+	}
 	if (c->frames.last > c->frames.first) {
 		d.origin = c->frames.first;
 		d.span = c->frames.last - c->frames.first;
 	}
+	for (size_t i = 0; i < c->nthreads; i++)
+		clip_states(c, &c->threads[i]->states);
 	merge_narrow(&d);
 	bad = make_lanes(&d);
 	if (!bad)
@@ -549,6 +664,33 @@ static int flame_chart_name_of(struct chart_run *s, uint32_t location, uint32_t 
 	return 0;
 }
 
+/* Add a thread. NULL: out of memory. */
+static struct chart_thread *flame_chart_add_thread(struct chart_run *s)
+{
+	struct chart_thread *t;
+
+	if (ARRAY_GROW(s->threads, s->capacity, s->nthreads))
+		return NULL;
+	t = calloc(1, sizeof *t);
+	if (t) {
+		s->threads[s->nthreads++] = t;
+		t->states.aside = true;
+	}
+	return t;
+}
+
+/* Get a task. NULL: out of memory. */
+static struct chart_task *chart_task_of(struct chart_run *s, uint32_t number)
+{
+	size_t had = s->ntasks;
+
+	if (number >= had && ARRAY_REACH(s->tasks, s->tasks_capacity, number))
+		return NULL;
+	for (; s->ntasks <= number; s->ntasks++)
+		s->tasks[s->ntasks] = (struct chart_task){.state = STATE_UNKNOWN};
+	return &s->tasks[number];
+}
+
 /* Get the thread of that number; NULL: out of memory. */
 static struct chart_thread *flame_chart_thread_of(struct chart_run *s, uint32_t number,
 						  const struct lane *lane)
@@ -558,15 +700,27 @@ static struct chart_thread *flame_chart_thread_of(struct chart_run *s, uint32_t 
 
 	if (!track)
 		return NULL;
-	if (!t) {
-		if (ARRAY_GROW(s->threads, s->capacity, s->nthreads))
+	if (!t && lane->flags & LANE_HAS_TID && lane->tid > 0) {
+		/* the one that has the states of its task */
+		uint32_t of = states_task(&s->states, lane->tid);
+		struct chart_task *task = of ? chart_task_of(s, of) : NULL;
+
+		if (!task)
 			return NULL;
-		t = calloc(1, sizeof *t);
-		if (!t)
-			return NULL;
-		s->threads[s->nthreads++] = t;
-		track->user = t;
+		/* another source may have a thread with that number, too */
+		if (!task->thread || task->thread->tracked)
+			t = flame_chart_add_thread(s);
+		else
+			t = task->thread;
+		if (!task->thread)
+			task->thread = t;
+	} else if (!t) {
+		t = flame_chart_add_thread(s);
 	}
+	if (!t)
+		return NULL;
+	track->user = t;
+	t->tracked = true;
 	return track_rename(track, lane, &t->name) ? NULL : t;
 }
 
@@ -694,6 +848,137 @@ static int end_samples(struct chart_run *s)
 	return 0;
 }
 
+/* --- states --- */
+
+/* Add a frame of a state. */
+static int add_state(struct chart_run *s, struct chart_task *t, enum state state, uint64_t start,
+		     uint64_t end)
+{
+	struct chart_frame f = {start, end, s->state_names[state], 0, 0};
+
+	if (state == STATE_UNKNOWN || end <= start)
+		return 0;
+	if (!t->thread)
+		t->thread = flame_chart_add_thread(s);
+	if (!t->thread || chart_frames_add(&s->frames, &t->thread->states, &f))
+		return -1;
+	s->first = start < s->first ? start : s->first;
+	s->frames.added--;
+	s->states_added++;
+	return 0;
+}
+
+/* Add the frame of a time in which the task was blocked, now that it is known if that was I/O. */
+static int end_blocked(struct chart_run *s, struct chart_task *t, const struct state_task *task)
+{
+	bool io = task->now.ns[STATE_IOWAIT] > t->iowait;
+	uint64_t end = t->since;
+
+	if (!t->blocked)
+		return 0;
+	t->blocked = false;
+	return add_state(s, t, io ? STATE_IOWAIT : STATE_BLOCKED, t->blocked_since, end);
+}
+
+/* Take a change of a state, for struct states. */
+static int chart_state(void *ctx, uint32_t number, enum state state, uint64_t since)
+{
+	struct chart_run *s = ctx;
+	const struct state_task *task = pool_at(&s->states.tasks, number);
+	struct chart_task *t = chart_task_of(s, number);
+	enum state was;
+
+	if (!t || end_blocked(s, t, task))
+		return -1;
+	was = (enum state)t->state;
+	if (was == STATE_BLOCKED) {
+		t->blocked = true;
+		t->blocked_since = t->since;
+	} else if (add_state(s, t, was, t->since, since)) {
+		return -1;
+	}
+	if (state == STATE_BLOCKED)
+		t->iowait = task->now.ns[STATE_IOWAIT];
+	t->state = (uint8_t)state;
+	t->since = since;
+	return 0;
+}
+
+/* Name the thread of a task, if it has no name yet. */
+static int name_chart_task(struct chart_run *s, int64_t tid, const char *comm, size_t size)
+{
+	uint32_t number = states_task(&s->states, tid);
+	struct chart_task *t = number ? chart_task_of(s, number) : NULL;
+
+	if (!t)
+		return tid > 0 ? -1 : 0;
+	if (!t->thread)
+		t->thread = flame_chart_add_thread(s);
+	if (!t->thread)
+		return -1;
+	return t->thread->name.size
+		       ? 0
+		       : buffer_printf(&t->thread->name, "%.*s [%" PRId64 "]", size ? (int)size : 6,
+				       size ? comm : "thread", tid);
+}
+
+/* Name the threads of a row that changes states, and end the thread that a switch ends. */
+static int take_tasks(struct chart_run *s, const struct event *ev)
+{
+	const struct scheduling_type *type = scheduling_types_get(&s->states.types, ev->type);
+	const struct lane *lane = ev->lane;
+
+	if (!type)
+		return -1;
+	if (type->kind != SCHEDULING_SWITCH)
+		return lane->flags & LANE_HAS_TID
+			       ? name_chart_task(s, lane->tid, lane->comm.text, lane->comm.size)
+			       : 0;
+	for (unsigned i = 0; i < 2; i++) {
+		const char *comm = "";
+		size_t size = 0;
+		int64_t tid;
+
+		if (!scheduling_number(type, ev, i ? SWITCH_NEXT_TID : SWITCH_PREV_TID, &tid))
+			continue;
+		scheduling_text(type, ev, i ? SWITCH_NEXT_COMM : SWITCH_PREV_COMM, &comm, &size);
+		if (name_chart_task(s, tid, comm, size))
+			return -1;
+		if (!i && tid > 0) {
+			struct switch_state state = scheduling_state(type, ev);
+
+			if (scheduling_ended(&state))
+				s->tasks[states_task(&s->states, tid)].state = STATE_UNKNOWN;
+		}
+	}
+	return 0;
+}
+
+/* End the frames of the states at the end of a trace. */
+static int end_states(struct chart_run *s)
+{
+	for (size_t i = 1; i < s->ntasks; i++)
+		if (chart_state(s, (uint32_t)i, STATE_UNKNOWN, s->last) ||
+		    end_blocked(s, &s->tasks[i], pool_at(&s->states.tasks, (uint32_t)i)))
+			return -1;
+	s->ntasks = 0;
+	return 0;
+}
+
+/* Take an event of any kind for the states. */
+static int chart_states(struct chart_run *s, const struct event *ev)
+{
+	/* the tasks of another trace are others */
+	if (s->states.stream != s->states.dictionary->stream && end_states(s))
+		return -1;
+	if (states_take(&s->states, ev))
+		return -1;
+	s->last = ev->time > s->last ? ev->time : s->last;
+	return states_changed_by(&s->states, ev->type) && ev->type->kind != KIND_GAP
+		       ? take_tasks(s, ev)
+		       : 0;
+}
+
 /* --- events --- */
 
 static bool flame_chart_has_calls(const struct dictionary *d)
@@ -708,8 +993,11 @@ static int flame_chart_other_event(void *ctx, const struct event *ev, struct err
 {
 	struct chart_run *s = ctx;
 
-	if (ev->type->kind != KIND_SAMPLE)
+	if (ev->type->kind != KIND_SAMPLE) {
+		if (states_changed_by(&s->states, ev->type))
+			return 0;
 		return other_events_add(&s->others, ev->type) ? error_no_memory(e) : 0;
+	}
 	if (!s->sampled) {
 		s->sampled = ev->type;
 		s->timeless =
@@ -744,6 +1032,15 @@ static int chart_begin(struct encoding *en, struct error *e)
 		.least = 1, .levels = STACK_FRAMES, .first = UINT64_MAX, .most = CHART_FRAMES_MOST};
 	spans_init(&s->spans, en, &sink, s);
 	location_names_init(&s->names, en->dictionary, flame_chart_clean_name);
+	states_init(&s->states, en->dictionary, NULL);
+	s->states.watch.state = chart_state;
+	s->states.watch.ctx = s;
+	s->first = UINT64_MAX;
+	for (int i = 0; i < STATES; i++) {
+		s->state_names[i] = intern(&s->chart_names, state_names[i], strlen(state_names[i]));
+		if (s->state_names[i] == INTERN_NONE)
+			return error_no_memory(e);
+	}
 	if (en->options->weight)
 		return error_set(e, NULL, NO_OFFSET,
 				 "--weight does not go with --by-time, whose widths are times");
@@ -759,7 +1056,7 @@ static int chart_event(struct encoding *en, const struct event *ev, struct error
 		if (ev->lane->clock && ev->lane->clock->flags & CLOCK_TICKS)
 			s->unit = "ticks";
 	}
-	return spans_event(&s->spans, ev, e);
+	return chart_states(s, ev) ? error_no_memory(e) : spans_event(&s->spans, ev, e);
 }
 
 static void chart_report(const struct chart_run *s)
@@ -775,41 +1072,23 @@ static void chart_report(const struct chart_run *s)
 	remark_count(s->samples, "{sample|samples} of other types left out");
 	remark_count(s->negative, SAMPLES_NEGATIVE);
 	remark_count(s->others.count,
-		     "other {event|events} left out: flame charts show calls and samples only");
-}
-
-const char *picture_title(const struct encoding *en, char out[static PICTURE_TITLE])
-{
-	const struct pool *sources = &en->dictionary->sources;
-	const char *name = en->options->title, *slash;
-	time_t seconds = (time_t)(en->wall / 1000000000);
-	struct tm tm;
-	size_t n;
-
-	if (name)
-		return *name ? name : NULL;
-	/* the first source, of number 0, is that of lanes without one */
-	if (sources->count != 2)
-		return NULL;
-	name = ((const struct source *)pool_at(sources, 1))->name.text;
-	slash = strrchr(name, '/');
-	name = slash && slash[1] ? slash + 1 : name;
-	n = (size_t)snprintf(out, PICTURE_TITLE, "%.256s", *name == '<' ? "" : name);
-	if (en->wall > 0 && gmtime_r(&seconds, &tm))
-		strftime(out + n, PICTURE_TITLE - n, n ? ", %F %T UTC" : "%F %T UTC", &tm);
-	return *out ? out : NULL;
+		     "other {event|events} left out: flame charts show calls, samples and states "
+		     "of threads only");
 }
 
 static int chart_end(struct encoding *en, struct error *e)
 {
 	struct chart_run *s = en->state;
-	char title[PICTURE_TITLE];
+	char title[SVG_TITLE];
 
 	if (spans_finish(&s->spans, e))
 		return -1;
-	if (end_samples(s) || flame_chart_draw(s, picture_title(en, title), en->text))
+	if (end_states(s) || end_samples(s) ||
+	    flame_chart_draw(
+		    s, svg_title(title, en->options->title, &en->dictionary->sources, en->wall),
+		    en->text))
 		return error_no_memory(e);
-	if (!s->calls && !s->sampled)
+	if (!s->calls && !s->sampled && !s->states_added)
 		other_events_report_empty(&s->others);
 	if (!(en->options->flags & ENCODE_QUIET))
 		chart_report(s);
@@ -827,11 +1106,14 @@ static void chart_free(struct encoding *en)
 
 		free(t->calls.frames);
 		free(t->samples.frames);
+		free(t->states.frames);
 		free(t->sampled.open);
 		buffer_free(&t->name);
 		free(t);
 	}
 	free(s->threads);
+	free(s->tasks);
+	states_free(&s->states);
 	intern_free(&s->chart_names);
 	intern_free(&s->others.types);
 	tracks_free(&s->tracks);

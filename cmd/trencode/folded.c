@@ -11,6 +11,7 @@
 #include "cmd/trencode/stack_profile.h"
 #include "common/calls/stack_tree.h"
 #include "common/picture/flame_graph.h"
+#include "common/picture/svg.h"
 #include "common/util/buffer.h"
 #include "common/util/text.h"
 #include "common/util/version.h"
@@ -289,9 +290,9 @@ const struct encoder encoder_folded = {
 static int draw(struct encoding *en, struct stack_profile *p)
 {
 	struct flame_graph g = {.tree = &p->stacks.tree, .names = &p->stacks.names};
-	char title[PICTURE_TITLE];
+	char title[SVG_TITLE];
 
-	g.title = picture_title(en, title);
+	g.title = svg_title(title, en->options->title, &en->dictionary->sources, en->wall);
 	g.what = sample_profile_type(p, &g.unit);
 	if (!g.what) {
 		bool counts = en->options->weight && !strcmp(en->options->weight, "count");

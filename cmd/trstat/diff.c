@@ -1963,11 +1963,12 @@ static int check_fields(struct diff_input *a, struct diff_input *b, struct error
 }
 
 /* Get the title of a picture: --title, or the names of both files. */
-static const char *title_of(const struct diff_options *o, char *a, char *b, char *out, size_t size)
+static const char *title_of(const struct diff_input *a, const struct diff_input *b, char *out,
+			    size_t size)
 {
-	if (o->title)
-		return o->title;
-	snprintf(out, size, "%.200s, compared with %.200s", basename(b), basename(a));
+	if (a->settings.title)
+		return a->settings.title;
+	snprintf(out, size, "%.200s, compared with %.200s", basename(b->path), basename(a->path));
 	return out;
 }
 
@@ -1987,7 +1988,7 @@ static void make_diff(struct diff_input *a, struct diff_input *b, const struct d
 		stage_fail(stage, &e);
 	else if (diff_alarms_parse(&alarms, &d, o, &e))
 		stage_fail(stage, &e);
-	else if (!print_diff(stage, a, &d, title_of(o, a->path, b->path, title, sizeof title)))
+	else if (!print_diff(stage, a, &d, title_of(a, b, title, sizeof title)))
 		fail_if_traces_differ(a, b, &alarms);
 	diff_alarms_free(&alarms);
 	diff_free(&d);

@@ -44,7 +44,6 @@ enum diff_verdict {
 struct diff_options {
 	bool asked;
 	const char *sort;	      /* -s, or NULL */
-	const char *title;	      /* --title, or NULL */
 	double threshold, alpha;      /* shares: 0.05 for 5%; alpha 0: not given */
 	uint32_t fail_if;	      /* words: one bit for each enum diff_verdict; SAME: changed */
 	const char *const *condition; /* of --fail-if, the caller's */

@@ -23,6 +23,15 @@ struct hist {
 int view_hist(const struct table *t, const struct hist *h, enum table_format format,
 	      struct text *out, struct error *e);
 
+/*
+ * Write heat maps, for --heatmap: the last key of the groups is bucket(time,width), in ns or ticks,
+ * and the columns have percentiles. The human-readable output and pictures have a column for each
+ * width, or for 2, 5, 10 ... of them, and lines as a histogram has. Machine formats have rows as
+ * view_hist writes.
+ */
+int view_heatmap(const struct table *t, const struct hist *hist, uint64_t width,
+		 enum table_format format, struct text *out, struct error *e);
+
 /* --- the values of one group of --hist: a histogram of positive and negative values --- */
 
 struct distribution {

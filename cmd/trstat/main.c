@@ -33,6 +33,7 @@ enum {
 	OPT_CALLEES,
 	OPT_HIST,
 	OPT_TIMELINE,
+	OPT_HEATMAP,
 	OPT_PARTIAL,
 	OPT_MERGE,
 	OPT_PAIR,
@@ -72,8 +73,9 @@ static const struct option_row command_line_rows[] = {
 	{'n', "limit", "N",
 	 "show the first N rows; 0 shows all\n(default: 50 on a terminal, else all)", NULL},
 	{'t', "to", "FORMAT",
-	 "table (default), markdown, tsv, csv, json, ndjson\nor prom; --diff: svg, a flame "
-	 "graph; --why: folded;\ntext (default) and html with --report",
+	 "table (default), markdown, tsv, csv, json, ndjson\nor prom; --hist, --timeline, "
+	 "--heatmap: svg; --diff:\nsvg, a flame graph; --why: folded; --report: text\n(default), "
+	 "html",
 	 "table markdown tsv csv json ndjson prom svg folded text html"},
 	{OPT_WHERE, "where", "EXPR",
 	 "count only calls, events and pairs for which EXPR\nis true (their times are those of the "
@@ -114,6 +116,8 @@ static const struct option_row command_line_rows[] = {
 	{OPT_HIST, "hist", "[F]", "show a histogram of times of calls, or of a field F", NULL},
 	{OPT_TIMELINE, "timeline", "WIDTH", "show a bar of the first column for each WIDTH (10ms)",
 	 NULL},
+	{OPT_HEATMAP, "heatmap", "WIDTH", "show how many calls took how long, by time (10ms)",
+	 NULL},
 	{OPT_SLOWEST, "slowest", "N",
 	 "show the N slowest calls with arguments and stack\n(with --pair: the N longest pairs "
 	 "with both events)",
@@ -134,6 +138,7 @@ static const struct option_row command_line_rows[] = {
 	 NULL},
 	{OPT_QUANTILE, "quantile", "Q",
 	 "with --explain-tail: the calls beyond the quantile Q\nare slow (default: 0.99)", NULL},
+	{OPT_TITLE, "title", "TEXT", "the title of -t svg (default: names of the files)", NULL},
 	{OPTION_HEADING, NULL, NULL, "Two traces or many runs, each a stream or a summary:", NULL},
 	{OPT_DIFF, "diff", NULL,
 	 "show what changed from the first FILE to the second\n(many runs: --diff 'old/*.trs' -- "
@@ -143,7 +148,6 @@ static const struct option_row command_line_rows[] = {
 	 "ignore changes of less than SHARE, such as 5% or\n1.05x (default: 0%)", NULL},
 	{OPT_ALPHA, "alpha", "P",
 	 "use the level of significance P (default: 0.01,\nof many runs 0.05)", NULL},
-	{OPT_TITLE, "title", "TEXT", "the title of -t svg (default: names of both files)", NULL},
 	{OPTION_HEADING, NULL, NULL, "Parts of a trace, on many processors or machines:", NULL},
 	{OPT_PARTIAL, "partial", NULL, "write a summary for --merge instead of a table", NULL},
 	{OPT_MERGE, "merge", NULL, "read summaries, and print one table of all", NULL},
@@ -296,12 +300,13 @@ static int command_line_option(void *ctx, int key, const char *arg, struct error
 					       "--fail-if-empty takes ok, not '%.64s'", arg);
 	case OPT_DIFF: o->diff.asked = true; return 0;
 	case OPT_THRESHOLD: return diff_threshold(&o->diff, arg, e);
-	case OPT_TITLE: o->diff.title = arg; return 0;
+	case OPT_TITLE: s->title = arg; return 0;
 	case OPT_ALPHA: return diff_alpha(&o->diff, arg, e);
 	case OPT_TREE: return set_view(s, VIEW_TREE, "tree", NULL, e);
 	case OPT_CALLERS: return set_view(s, VIEW_CALLERS, "callers", arg, e);
 	case OPT_CALLEES: return set_view(s, VIEW_CALLEES, "callees", arg, e);
 	case OPT_HIST: return set_view(s, VIEW_HIST, "hist", arg, e);
+	case OPT_HEATMAP: return set_view(s, VIEW_HEATMAP, "heatmap", arg, e);
 	case OPT_PARTIAL: s->partial = true; return 0;
 	case OPT_MERGE: s->merge = true; return 0;
 	case OPT_TIMELINE: return set_view(s, VIEW_TIMELINE, "timeline", arg, e);
@@ -372,8 +377,8 @@ static int stat_start(int argc, char **argv, struct command_line *line,
 static bool query_has_times(const struct query *q)
 {
 	const struct stat_settings *s = q->settings;
-	bool times = s->view == VIEW_TIMELINE || s->interval || s->pair ||
-		     time_window_any(&q->window) ||
+	bool times = s->view == VIEW_TIMELINE || s->view == VIEW_HEATMAP || s->interval ||
+		     s->pair || time_window_any(&q->window) ||
 		     (q->keys.needs | q->where.keys.needs) & NEEDS_TIME;
 
 	for (size_t i = 0; i < q->columns.count; i++)
@@ -402,8 +407,8 @@ static int diff_check(const struct stat_settings *s, const struct diff_options *
 		return error_set(e, NULL, NO_OFFSET, "--alpha goes with --diff and --explain-tail");
 	if (!tail && s->quantile > 0)
 		return error_set(e, NULL, NO_OFFSET, "--quantile goes with --explain-tail");
-	if (o->title && s->format != TABLE_SVG)
-		return error_set(e, NULL, NO_OFFSET, "--title goes with --diff -t svg");
+	if (s->title && s->format != TABLE_SVG)
+		return error_set(e, NULL, NO_OFFSET, "--title goes with -t svg");
 	if (!o->asked && o->fail_if)
 		return error_set(e, NULL, NO_OFFSET,
 				 "--fail-if with a word instead of a condition goes with --diff");

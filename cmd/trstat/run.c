@@ -29,6 +29,7 @@
 #include "cmd/trstat/why.h"
 #include "common/expr/expression.h"
 #include "common/pairs/flows.h"
+#include "common/picture/svg.h"
 #include "common/util/output.h"
 #include "common/util/stack_limit.h"
 #include "common/value/units.h"
@@ -170,34 +171,52 @@ static int parse_hist(struct query *q, struct error *e)
 	return bad;
 }
 
-static int parse_timeline(struct query *q, struct error *e)
+/* Parse the keys of a view over time: buckets of its width. */
+static int parse_buckets(struct query *q, const char *usual, struct error *e)
 {
+	const struct stat_settings *s = q->settings;
 	int64_t ns;
 	char *added;
 	int bad;
 
-	if (parse_time(q->settings->view_argument, &ns) || ns <= 0)
-		return error_set(e, NULL, NO_OFFSET,
-				 "--timeline takes a time such as 10ms, not '%.64s'",
-				 q->settings->view_argument);
-	if (asprintf(&added, "bucket(time,%s)", q->settings->view_argument) < 0)
+	if (parse_time(s->view_argument, &ns) || ns <= 0)
+		return error_set(e, NULL, NO_OFFSET, "--%s takes a time such as 10ms, not '%.64s'",
+				 s->view_option, s->view_argument);
+	if (asprintf(&added, "bucket(time,%s)", s->view_argument) < 0)
 		return error_no_memory(e);
-	bad = parse_keys(q, "name", added, e);
+	bad = parse_keys(q, usual, added, e);
 	free(added);
 	if (bad)
 		return -1;
 	q->width = q->keys.key[q->keys.count - 1].width;
-	return parse_columns(q, "count", q->shown, e);
+	return 0;
 }
 
-/* Refuse a width of --timeline that a clock has no meaning for. */
-static int check_timeline(const struct query *q, const struct clocks *clocks, struct error *e)
+static int parse_timeline(struct query *q, struct error *e)
+{
+	return parse_buckets(q, "name", e) || parse_columns(q, "count", q->shown, e) ? -1 : 0;
+}
+
+static int parse_heatmap(struct query *q, struct error *e)
+{
+	const struct stat_settings *s = q->settings;
+
+	if (s->columns || s->sort)
+		return error_set(e, NULL, NO_OFFSET, "-%c does not go with --heatmap",
+				 s->columns ? 'c' : 's');
+	q->hist = (struct hist){.of = "dur", .duration = true};
+	return parse_buckets(q, "", e) || columns_parse(&q->columns, "p50", e) ? -1 : 0;
+}
+
+/* Refuse a width of --timeline or --heatmap that a clock has no meaning for. */
+static int check_buckets(const struct query *q, const struct clocks *clocks, struct error *e)
 {
 	const char *width = q->settings->view_argument;
+	char option[16];
 
-	return (clocks->ticks && time_check_clock(NULL, "--timeline", width, true, e)) ||
-			       (clocks->times &&
-				time_check_clock(NULL, "--timeline", width, false, e))
+	snprintf(option, sizeof option, "--%.12s", q->settings->view_option);
+	return (clocks->ticks && time_check_clock(NULL, option, width, true, e)) ||
+			       (clocks->times && time_check_clock(NULL, option, width, false, e))
 		       ? -1
 		       : 0;
 }
@@ -221,8 +240,7 @@ int query_check_clocks(const struct query *q, const struct clocks *clocks, bool 
 {
 	if (columns_check_clocks(&q->columns, clocks, e) ||
 	    (clocks->ticks && columns_check_ticks(&q->columns, e)) ||
-	    (q->settings->view == VIEW_TIMELINE && check_timeline(q, clocks, e)) ||
-	    keys_check_clocks(&q->keys, clocks, e) ||
+	    (q->width && check_buckets(q, clocks, e)) || keys_check_clocks(&q->keys, clocks, e) ||
 	    pair_check_clocks(&q->pair, clocks->ticks, clocks->times, e) ||
 	    condition_check_clocks(&q->where,
 				   q->settings->view == VIEW_WHY ? "--why"
@@ -537,14 +555,14 @@ static int query_pair_keys(const struct query *q, struct keys *k, struct error *
 static int query_check_cover(const struct query *q, struct error *e)
 {
 	const struct stat_settings *s = q->settings;
-	const char *other =
-		!s->cover     ? NULL
-		: s->partial  ? "partial"
-		: s->merge    ? "merge"
-		: s->interval ? "interval"
-		: s->view == VIEW_TABLE || s->view == VIEW_HIST || s->view == VIEW_TIMELINE
-			? NULL
-			: s->view_option;
+	const char *other = !s->cover	  ? NULL
+			    : s->partial  ? "partial"
+			    : s->merge	  ? "merge"
+			    : s->interval ? "interval"
+			    : s->view == VIEW_TABLE || s->view == VIEW_HIST ||
+					    s->view == VIEW_TIMELINE || s->view == VIEW_HEATMAP
+				    ? NULL
+				    : s->view_option;
 
 	if (other)
 		return error_set(e, NULL, NO_OFFSET, "--%s does not go with --cover, %s", other,
@@ -614,6 +632,7 @@ int query_parse(struct query *q, const struct stat_settings *s, struct error *e)
 	case VIEW_CALLEES: bad = parse_tree(q, e); break;
 	case VIEW_HIST: bad = parse_hist(q, e); break;
 	case VIEW_TIMELINE: bad = parse_timeline(q, e); break;
+	case VIEW_HEATMAP: bad = parse_heatmap(q, e); break;
 	case VIEW_SLOWEST: bad = parse_slowest(q, e); break;
 	case VIEW_UNPAIRED: bad = parse_list(q, e); break;
 	case VIEW_WHY:
@@ -719,6 +738,7 @@ static int query_write(struct query *q, const struct table *t, struct text *out,
 	case VIEW_CALLEES: return view_tree(t, TREE_CALLEES, s->view_argument, format, out, e);
 	case VIEW_HIST: return view_hist(t, &q->hist, format, out, e);
 	case VIEW_TIMELINE: return view_timeline(t, q->width, format, out, e);
+	case VIEW_HEATMAP: return view_heatmap(t, &q->hist, q->width, format, out, e);
 	case VIEW_SLOWEST: /* of pairs; slowest.h writes calls */
 	case VIEW_UNPAIRED:
 	case VIEW_EXPLAIN_TAIL: /* explain_tail.h writes calls */
@@ -2098,6 +2118,7 @@ static int report_table(struct stage *stage, struct query *q, const struct stati
 {
 	const struct stat_settings *s = q->settings;
 	struct text *text = malloc(sizeof(*text));
+	char title[SVG_TITLE];
 	struct sort order;
 	struct table t;
 	struct error e;
@@ -2106,6 +2127,8 @@ static int report_table(struct stage *stage, struct query *q, const struct stati
 	if (!text)
 		return stage_no_memory(stage);
 	query_table(&t, q, st, &order);
+	if (s->format == TABLE_SVG)
+		t.title = svg_title(title, s->title, &stage->in.dictionary.sources, 0);
 	t.interval = interval;
 	if (interval && !interval->wall)
 		t.run = (struct columns_run){.first = interval->time,

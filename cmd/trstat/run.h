@@ -26,6 +26,7 @@ enum view {
 	VIEW_CALLEES,
 	VIEW_HIST,
 	VIEW_TIMELINE,
+	VIEW_HEATMAP,
 	VIEW_SLOWEST,
 	VIEW_UNPAIRED,
 	VIEW_WHY,
@@ -50,11 +51,13 @@ struct stat_settings {
 	const char *view_option; /* name of the view's option */
 	const char *pair;
 	bool cover;	      /* pair is --cover's */
+	const char *title;    /* of -t svg */
 	const char *interval; /* -i */
 	bool wall;
 	const char *where;
 	struct moment since, until;
-	const char *view_argument; /* of --callers, --hist, --timeline, --why, --explain-tail ... */
+	const char *view_argument; /* of --callers, --hist, --timeline, --heatmap, --why,
+				      --explain-tail ... */
 	/* --explain-tail: which calls are slow, as given and from 0 to 1; level of significance */
 	const char *quantile_text;
 	double quantile, alpha;
@@ -69,13 +72,13 @@ struct query {
 	struct columns columns;
 	struct sort sort;
 	struct pair pair; /* where settings->pair is given */
-	struct hist hist; /* VIEW_HIST */
+	struct hist hist; /* VIEW_HIST, VIEW_HEATMAP */
 	size_t slowest;	  /* VIEW_SLOWEST: number of calls or pairs */
 	/* or that of VIEW_WHY, VIEW_EXPLAIN_TAIL; without a root: every row counts */
 	struct condition where;
 	struct time_window window;
 	struct pair_list pair_list; /* VIEW_SLOWEST of pairs, VIEW_UNPAIRED */
-	uint64_t width;		    /* VIEW_TIMELINE: width of a bucket */
+	uint64_t width;		    /* VIEW_TIMELINE, VIEW_HEATMAP: width of a bucket */
 	/* number of first columns that are the default's, which a table leaves out where they are
 	   empty in all rows; 0 for pairs, which have times */
 	size_t optional;

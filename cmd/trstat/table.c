@@ -1174,6 +1174,27 @@ size_t format_time(char out[static VALUE_SIZE], uint64_t ns)
 	return n + 10;
 }
 
+int table_group_name(const struct table *t, const struct groups *g, const struct key_cell *cells,
+		     size_t n, struct buffer *to)
+{
+	int bad = 0;
+
+	for (size_t i = 0; i < n && !bad; i++) {
+		char value[VALUE_SIZE];
+		const char *text = value;
+		size_t size;
+
+		if (!groups_cell_text(g, &cells[i], &text, &size)) {
+			text = value;
+			size = cells[i].kind == KEY_MISSING
+				       ? (size_t)snprintf(value, sizeof value, "-")
+				       : format_key_aligned(value, t->by, i, &cells[i], t->ticks);
+		}
+		bad = (i && buffer_puts(to, ", ")) || buffer_append(to, text, size);
+	}
+	return bad;
+}
+
 size_t format_column(char out[static VALUE_SIZE], const struct column *column,
 		     struct column_value v, bool ticks)
 {
@@ -1426,8 +1447,8 @@ static int format_aligned(const struct table_rows *rows, struct text *out, struc
 static const struct {
 	const char *name;
 	int (*write)(const struct table_rows *rows, struct text *out, struct error *e);
-	/* where there is no table, the view, and what else has the format */
-	const char *view, *instead;
+	/* where there is no table, the views, and what else has the format */
+	const char *views, *instead;
 } formats[] = {
 	[TABLE_ALIGNED] = {"table", format_aligned},
 	[TABLE_TSV] = {"tsv", format_cells},
@@ -1435,7 +1456,8 @@ static const struct {
 	[TABLE_JSON] = {"json", format_cells},
 	[TABLE_NDJSON] = {"ndjson", format_cells},
 	[TABLE_PROM] = {"prom", format_prom},
-	[TABLE_SVG] = {"svg", NULL, "diff", "trencode -t svg draws one trace"},
+	[TABLE_SVG] = {"svg", NULL, "diff hist timeline heatmap",
+		       "trencode -t svg draws one trace"},
 	[TABLE_FOLDED] = {"folded", NULL, "why", "trencode -t folded writes the calls of a trace"},
 	[TABLE_MARKDOWN] = {"markdown", format_aligned},
 	[TABLE_TEXT] = {"text", NULL, "report", "-t table prints tables"},
@@ -1460,7 +1482,9 @@ int table_format_parse(const char *name, enum table_format *format, struct error
 
 int table_format_check(enum table_format format, const char *view, struct error *e)
 {
-	const char *own = formats[format].view;
+	const char *own = formats[format].views;
+	char names[VALUE_SIZE];
+	size_t n = 0;
 	bool words = format == TABLE_MARKDOWN && view && strcmp(view, "report") != 0;
 
 	if (words && strcmp(view, "diff") != 0)
@@ -1472,10 +1496,12 @@ int table_format_check(enum table_format format, const char *view, struct error 
 		return error_set(e, NULL, NO_OFFSET,
 				 "--report has the formats text, markdown, json and html, not %s",
 				 formats[format].name);
-	if (!own || (view && !strcmp(view, own)))
+	if (!own || (view && options_apply(own, view)))
 		return 0;
-	return error_set(e, NULL, NO_OFFSET, "-t %s goes with --%s; %s", formats[format].name, own,
-			 formats[format].instead);
+	for (const char *p = own; *p && n < sizeof names - 8; p++)
+		n += (size_t)snprintf(names + n, sizeof names - n, *p == ' ' ? ", --" : "%c", *p);
+	return error_set(e, NULL, NO_OFFSET, "-t %s goes with --%s; %s", formats[format].name,
+			 names, formats[format].instead);
 }
 
 const char *table_format_name(enum table_format format)

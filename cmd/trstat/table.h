@@ -322,7 +322,7 @@ enum table_format {
 	TABLE_JSON,
 	TABLE_NDJSON,
 	TABLE_PROM,
-	TABLE_SVG,    /* by diff_write */
+	TABLE_SVG,    /* by diff_write and views */
 	TABLE_FOLDED, /* by run_why */
 	TABLE_MARKDOWN,
 	TABLE_TEXT, /* by run_report */
@@ -356,6 +356,7 @@ struct table {
 	const char *event;		 /* that samples count, such as "cycles"; NULL: none */
 	const struct interval *interval; /* interval of the table; NULL: everything */
 	bool bounds;			 /* aligned table: a note on the error bounds below it */
+	const char *title;		 /* of a picture; NULL: none */
 };
 
 /* Test whether durations are ns: times of calls, or weights of samples. Otherwise they have no unit
@@ -465,6 +466,11 @@ size_t format_time(char out[static VALUE_SIZE], uint64_t ns);
 
 /* Format the beginning of an interval: its trace time, or the local time of the wall clock. */
 void format_interval(char out[static VALUE_SIZE], const struct interval *i, bool ticks);
+
+/* Append the texts of the first n keys of groups with the table's keys: "fib, 4123". Returns 0, or
+ * -1 when out of memory. */
+int table_group_name(const struct table *t, const struct groups *g, const struct key_cell *cells,
+		     size_t n, struct buffer *to);
 
 /* Format a column's value with its unit, "" where there is none; ticks have no unit. */
 size_t format_column(char out[static VALUE_SIZE], const struct column *column,

@@ -8,6 +8,9 @@
 #include <string.h>
 
 #include "cmd/trstat/table.h"
+#include "common/picture/plot.h"
+#include "common/picture/svg.h"
+#include "common/util/buffer.h"
 #include "common/util/screen.h"
 #include "common/value/aligned.h"
 #include "common/value/units.h"
@@ -90,12 +93,10 @@ static int add_sums(struct timeline *tl)
 	return bad || !g->texts.stacks ? bad : groups_stacks(&tl->sums, g->texts.stacks);
 }
 
-/* Compute the number of bars and the time of each: 1, 2, 5, 10 ... buckets. names: characters of
- * the keys. */
-static void timeline_lay_out(struct timeline *tl, uint64_t width, size_t names)
+/* Compute the number of bars, at most most, and the time of each: 1, 2, 5, 10 ... buckets. */
+static void timeline_lay_out(struct timeline *tl, uint64_t width, size_t most)
 {
 	const struct table *t = tl->table;
-	size_t room = t->screen->width ? t->screen->width : PLOT_WIDTH, used = VALUE + 6 + names;
 	uint64_t buckets, together;
 
 	tl->first = UINT64_MAX;
@@ -108,9 +109,8 @@ static void timeline_lay_out(struct timeline *tl, uint64_t width, size_t names)
 		tl->first = time < tl->first ? time : tl->first;
 		tl->last = time > tl->last ? time : tl->last;
 	}
-	room = room > used + LEAST ? room - used : LEAST;
 	buckets = tl->first <= tl->last ? (tl->last - tl->first) / width : 0;
-	together = round_step(buckets / room + 1);
+	together = round_step(buckets / most + 1);
 	tl->step = width * together;
 	tl->bars = (size_t)(buckets / together) + 1;
 }
@@ -304,7 +304,7 @@ static int timeline_for_people(struct timeline *tl, uint64_t width, struct error
 	const struct table *t = tl->table;
 	const struct columns_run whole = whole_run(t);
 	const struct aggregate **sums;
-	size_t n, fitted;
+	size_t n, fitted, room = t->screen->width ? t->screen->width : PLOT_WIDTH;
 	int bad = 0;
 
 	if (!t->groups->count)
@@ -320,7 +320,8 @@ static int timeline_for_people(struct timeline *tl, uint64_t width, struct error
 			    ? t->screen->width - VALUE - 6 - LEAST
 			    : KEY_LEAST;
 	fitted = timeline_fit_keys(tl, n);
-	timeline_lay_out(tl, width, t->screen->width || fitted < n ? fitted : n);
+	n = VALUE + 6 + (t->screen->width || fitted < n ? fitted : n);
+	timeline_lay_out(tl, width, room > n + LEAST ? room - n : LEAST);
 	/* the bars may be fewer than fit */
 	n = VALUE + 2 + (tl->bars > LEAST ? tl->bars : LEAST);
 	timeline_fit_keys(tl, t->screen->width > n + KEY_LEAST ? t->screen->width - n : KEY_LEAST);
@@ -334,6 +335,157 @@ static int timeline_for_people(struct timeline *tl, uint64_t width, struct error
 	timeline_put_head(tl);
 	for (size_t i = 0; i < n && !bad && !text_failed(tl->out); i++)
 		bad = timeline_put_line(tl, sums[i]);
+	free(sums);
+	return bad ? error_no_memory(e) : 0;
+}
+
+/* --- svg --- */
+
+enum {
+	TIMELINE_BARS = 236, /* most bars of a row of the picture */
+	TIMELINE_ABOVE = 16, /* for the scale of times */
+	TIMELINE_HEIGHT = 44,
+	TIMELINE_COLOUR = 0x5b8fc7,
+};
+
+/* Write the scale of a row: 0, and the greatest round value. */
+static void timeline_put_scale(const struct timeline *tl, int y, uint64_t highest)
+{
+	const struct plot plot = {SVG_LEFT, y + SVG_ROW, SVG_INSIDE, TIMELINE_HEIGHT};
+	const struct column *c = &tl->table->columns->column[0];
+	uint64_t step = 1, next;
+	char label[PLOT_AMOUNT];
+
+	while (step < highest && (next = round_step(step + 1)) <= highest)
+		step = next;
+	if (column_unit(c) == UNIT_DURATION && !column_counts_ticks(c, tl->table->ticks))
+		plot_amount(label, (int128)step, "ns", true);
+	else
+		format_column(label, c, (struct column_value){true, (int128)step, 0},
+			      tl->table->ticks);
+	plot_put_level(tl->out, &plot, 0, "");
+	if (highest)
+		plot_put_level(tl->out, &plot, (double)step / (double)highest, label);
+}
+
+/* Write a row of bars, with their scale. */
+static int timeline_put_bars(struct timeline *tl, const struct aggregate *sum, int y)
+{
+	const struct table *t = tl->table;
+	const struct column *c = &t->columns->column[0];
+	const struct columns_run whole = whole_run(t);
+	const char *unit = t->ticks ? "ticks" : "ns";
+	uint64_t highest, begin = groups_cells(&tl->sums, sum)[tl->keys].value;
+	char value[VALUE_SIZE], most[VALUE_SIZE];
+	struct buffer name = {0};
+	double part = (double)SVG_INSIDE / (double)tl->bars;
+
+	if (table_group_name(t, &tl->sums, groups_cells(&tl->sums, sum), tl->keys, &name) ||
+	    bar_heights(tl, begin, tl->end[begin], &highest)) {
+		buffer_free(&name);
+		return -1;
+	}
+	format_column(value, c, column_value(t->columns, c, sum, &whole), t->ticks);
+	format_column(most, c, (struct column_value){true, (int128)highest, 0}, t->ticks);
+	text_printf(tl->out, "<g>\n<text class=\"lane\" x=\"%d\" y=\"%d\">", SVG_LEFT, y + 12);
+	svg_put_escaped(tl->out, name.size ? (const char *)name.data : "", name.size);
+	text_printf(tl->out, "%s%s %s, highest bar %s</text>\n", name.size ? ": " : "", c->name,
+		    *value ? value : "-", *most ? most : "-");
+	for (size_t i = 0; i < tl->bars; i++) {
+		char at[SVG_AMOUNT], text[VALUE_SIZE + SVG_AMOUNT + 8];
+		double height =
+			highest ? TIMELINE_HEIGHT * (double)tl->height[i] / (double)highest : 0;
+		struct svg_frame f = {.name = name.size ? (const char *)name.data : c->name,
+				      .size = name.size ? name.size : strlen(c->name),
+				      .value = text,
+				      .x = part * (double)i,
+				      .width = part,
+				      .colour = TIMELINE_COLOUR,
+				      .look = "mute"};
+
+		if (!tl->height[i])
+			continue;
+		f.height = height < 1 ? 1 : height;
+		f.y = y + SVG_ROW + TIMELINE_HEIGHT - f.height;
+		format_column(value, c, (struct column_value){true, (int128)tl->height[i], 0},
+			      t->ticks);
+		snprintf(text, sizeof text, "%s %s at %s", c->name, value,
+			 svg_amount(at, i * tl->step, unit, true));
+		svg_put_frame(tl->out, &f);
+	}
+	text_puts(tl->out, "</g>\n");
+	timeline_put_scale(tl, y, highest);
+	buffer_free(&name);
+	return 0;
+}
+
+/* Count the rows that a picture has space for. */
+static size_t timeline_rows(const struct timeline *tl, const struct aggregate **sums)
+{
+	const struct table *t = tl->table;
+	size_t most = t->limit && t->limit < tl->sums.count ? t->limit : tl->sums.count;
+	size_t frames = 0, bytes = 0;
+
+	for (size_t i = 0; i < most; i++) {
+		const char *text = "";
+		size_t name = 0, n;
+
+		for (size_t k = 0; k < tl->keys; k++)
+			name += groups_cell_text(&tl->sums, &groups_cells(&tl->sums, sums[i])[k],
+						 &text, &n)
+					? 6 * n + 2
+					: VALUE_SIZE;
+		frames += tl->bars;
+		bytes += tl->bars * (svg_frame_bytes("", 0) + VALUE_SIZE + name);
+		if (i && (frames > SVG_FRAMES_MOST || bytes > SVG_BYTES_MOST))
+			return i;
+	}
+	return most;
+}
+
+static int timeline_svg(struct timeline *tl, uint64_t width, struct error *e)
+{
+	const struct table *t = tl->table;
+	const struct columns_run whole = whole_run(t);
+	const char *unit = t->ticks ? "ticks" : "ns";
+	enum { ROW = SVG_ROW + TIMELINE_HEIGHT + 8, TOP = SVG_ABOVE + TIMELINE_ABOVE };
+	char line[256], step[SVG_AMOUNT], from[VALUE_SIZE];
+	const struct aggregate **sums;
+	size_t n, size;
+	int height, bad = 0;
+
+	if (add_sums(tl))
+		return error_no_memory(e);
+	timeline_lay_out(tl, width, TIMELINE_BARS);
+	tl->height = calloc(tl->bars, sizeof(*tl->height));
+	sums = sort_groups(t->sort, &tl->sums, t->columns, &whole, e);
+	if (!sums || !tl->height) {
+		free(sums);
+		return error_no_memory(e);
+	}
+	n = timeline_rows(tl, sums);
+	svg_amount(step, tl->step, unit, true);
+	if (t->ticks)
+		u128_decimal(from, tl->first > tl->last ? 0 : tl->first);
+	else
+		format_time(from, tl->first > tl->last ? 0 : tl->first);
+	size = (size_t)snprintf(line, sizeof line, "%.64s by time, from %s on: a bar for each %s",
+				t->columns->column[0].name, from, step);
+	if (n < tl->sums.count)
+		snprintf(line + size, sizeof line - size, ", %zu groups left out",
+			 tl->sums.count - n);
+	height = TOP + (int)n * ROW + SVG_BELOW;
+	svg_begin(tl->out, &(struct svg_picture){.class = "chart",
+						 .title = t->title,
+						 .line = line,
+						 .exact = line,
+						 .span = tl->bars * tl->step,
+						 .unit = unit,
+						 .height = height});
+	svg_put_axis(tl->out, tl->bars * tl->step, unit, SVG_ABOVE, height - SVG_BELOW);
+	for (size_t i = 0; i < n && !bad && !text_failed(tl->out); i++)
+		bad = timeline_put_bars(tl, sums[i], TOP + (int)i * ROW);
+	svg_end(tl->out);
 	free(sums);
 	return bad ? error_no_memory(e) : 0;
 }
@@ -386,6 +538,8 @@ int view_timeline(const struct table *t, uint64_t width, enum table_format forma
 		bad = -1;
 	else if (format == TABLE_ALIGNED)
 		bad = timeline_for_people(&tl, width, e);
+	else if (format == TABLE_SVG)
+		bad = timeline_svg(&tl, width, e);
 	else
 		bad = limit_groups(&tl, &rows.count, e) || table_write_rows(&rows, out, e);
 	groups_free(&tl.sums);

@@ -138,7 +138,7 @@ static uint32_t colour_of_change(double before, double now)
 {
 	double more = now > before ? now : before;
 	double change = more > 0 ? (now - before) / more : 0;
-	uint32_t rest = 240 - (uint32_t)(190 * (change < 0 ? -change : change) + .5);
+	uint32_t rest = 240 - (uint32_t)(125 * (change < 0 ? -change : change) + .5);
 
 	return change < 0 ? rest << 16 | rest << 8 | 240 : 240 << 16 | rest << 8 | rest;
 }
@@ -160,6 +160,7 @@ static void flame_graph_put_frame(const struct drawing *d, const char *name, siz
 		snprintf(value, sizeof value, "%s, %.2f%%; before %s, %.2f%%", total, 100 * now,
 			 svg_amount(earlier, f->before, unit, true), 100 * before);
 		frame.colour = colour_of_change(before, now);
+		frame.look = now < before ? "less" : NULL;
 	} else {
 		snprintf(value, sizeof value, "%s, %.2f%%", total, 100 * now);
 		frame.colour = svg_colour(name, n);
@@ -205,11 +206,14 @@ static void flame_graph_put_head(const struct drawing *d)
 {
 	char line[640], exact[640];
 
-	svg_begin(d->out, "class=\"graph\"", NULL,
-		  SVG_ABOVE + (int)(d->depth + 1) * SVG_ROW + SVG_BELOW);
 	about_graph(d, false, line, sizeof line);
 	about_graph(d, true, exact, sizeof exact);
-	svg_about(d->out, d->graph->title, line, exact);
+	svg_begin(d->out, &(struct svg_picture){
+				  .class = "graph",
+				  .title = d->graph->title,
+				  .line = line,
+				  .exact = exact,
+				  .height = SVG_ABOVE + (int)(d->depth + 1) * SVG_ROW + SVG_BELOW});
 }
 
 static void flame_graph_write_graph(const struct drawing *d)

@@ -8,7 +8,8 @@
  *
  * A differential graph compares the sums with those of an earlier trace, of the same stacks. These
  * are scaled to the same sum of all stacks. The widths are those of the present trace. A frame that
- * has grown is red, one that has shrunk is blue, and the more it has changed the stronger.
+ * has grown is red, one that has shrunk is blue with a dashed edge, and the more it has changed the
+ * stronger.
  */
 #ifndef TR_PICTURE_FLAME_GRAPH_H
 #define TR_PICTURE_FLAME_GRAPH_H

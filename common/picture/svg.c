@@ -1,36 +1,52 @@
 /*
- * svg.c - writes a picture of stacks as one SVG file: frames with names and tooltips, and a script
+ * svg.c - writes a picture as one SVG file: frames with names and tooltips, and a script
  */
 #include "common/picture/svg.h"
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <time.h>
 
+#include "common/stream/dictionary.h"
 #include "common/util/text.h"
 #include "common/value/units.h"
 
 /* --- the style and the script of a picture --- */
 
 /* The style, for light and dark screens. */
-static const char svg_style[] = "svg { background: #fff; color-scheme: light dark }\n"
-				"text { font: 12px monospace; fill: #111; pointer-events: none }\n"
-				".about, .lane { fill: #333 }\n"
-				".tick text { fill: #777 }\n"
-				".tick line { stroke: #777; stroke-opacity: .3 }\n"
-				".f rect { stroke: #fff; stroke-width: .5; cursor: pointer }\n"
-				".f:hover rect, .f:focus rect { stroke: #000; stroke-width: 1 }\n"
-				".f { outline: none }\n"
-				".f.below { opacity: .5 }\n"
-				".f.found rect { fill: #c060ff }\n"
-				"#title { font-weight: bold }\n"
-				"#head { pointer-events: all }\n"
-				"#search { pointer-events: all; cursor: pointer }\n"
-				"@media (prefers-color-scheme: dark) {\n"
-				"svg { background: #1b1b1b }\n"
-				".about, .lane { fill: #ccc }\n"
-				".f rect { stroke: #1b1b1b }\n"
-				".f:hover rect, .f:focus rect { stroke: #fff }\n"
-				"}\n";
+static const char svg_style[] =
+	"svg { background: #fff; color-scheme: light dark }\n"
+	"text { font: 12px monospace; fill: #111; pointer-events: none }\n"
+	".about, .lane { fill: #333 }\n"
+	".tick text { fill: #595959; stroke: #fff; stroke-width: 3; paint-order: stroke }\n"
+	".tick line { stroke: #777; stroke-opacity: .3 }\n"
+	".mark line { stroke: #333; stroke-dasharray: 4 3 }\n"
+	".mark text { fill: #111; stroke: #fff; stroke-width: 3; paint-order: stroke }\n"
+	".f rect { stroke: #fff; stroke-width: .5; cursor: pointer }\n"
+	".f:hover rect, .f:focus rect { stroke: #000; stroke-width: 2 }\n"
+	".f { outline: none }\n"
+	".f.below { opacity: .5 }\n"
+	".f.found rect { fill: #c060ff; stroke: #000; stroke-width: 1.5 }\n"
+	".f.less rect { stroke: #111; stroke-width: 1; stroke-dasharray: 3 2 }\n"
+	".f.mute text { display: none }\n"
+	".h1 rect { fill-opacity: .25 } .h2 rect { fill-opacity: .35 }\n"
+	".h3 rect { fill-opacity: .45 } .h4 rect { fill-opacity: .55 }\n"
+	".h5 rect { fill-opacity: .65 } .h6 rect { fill-opacity: .76 }\n"
+	".h7 rect { fill-opacity: .9 }\n"
+	".legend rect { stroke: #777; stroke-width: .5 }\n"
+	"#title { font-weight: bold }\n"
+	"#head { pointer-events: all }\n"
+	"#search { pointer-events: all; cursor: pointer }\n"
+	"@media (prefers-color-scheme: dark) {\n"
+	"svg { background: #1b1b1b }\n"
+	".about, .lane { fill: #ccc }\n"
+	".tick text { fill: #a8a8a8; stroke: #1b1b1b }\n"
+	".mark line { stroke: #ccc }\n"
+	".mark text { fill: #eee; stroke: #1b1b1b }\n"
+	".f rect { stroke: #1b1b1b }\n"
+	".f:hover rect, .f:focus rect, .f.found rect { stroke: #fff }\n"
+	".h1 text, .h2 text, .h3 text, .h4 text, .h5 text, .h6 text { fill: #eee }\n"
+	"}\n";
 
 /*
  * The script: a click or Enter zooms to a frame, / or Ctrl-F searches names by a regular
@@ -44,7 +60,7 @@ static const char svg_style[] = "svg { background: #fff; color-scheme: light dar
 static const char svg_script[] =
 	"'use strict';\n"
 	"const svg = document.documentElement;\n"
-	"const chart = svg.classList.contains('chart');\n"
+	"const chart = svg.classList.contains('chart'), plot = svg.classList.contains('plot');\n"
 	"const left = 10, width = svg.viewBox.baseVal.width - 2 * left, letter = 7.25, near = "
 	"1e-3;\n"
 	"const about = document.getElementById('about'), found = "
@@ -71,7 +87,8 @@ static const char svg_script[] =
 	"}[scale];\n"
 	"}\n"
 	"function show(frame, x, width) {\n"
-	"  const letters = Math.floor((width - 4) / letter), name = frame.name;\n"
+	"  const low = frame.rect.getAttribute('height') < 14, name = frame.name;\n"
+	"  const letters = low ? 0 : Math.floor((width - 4) / letter);\n"
 	"  frame.rect.setAttribute('x', left + x);\n"
 	"  frame.rect.setAttribute('width', width);\n"
 	"  frame.text.setAttribute('x', left + x + 2);\n"
@@ -110,6 +127,7 @@ static const char svg_script[] =
 	"/* Show a frame in the full width: of a chart its time in all lanes, of a graph its "
 	"callees. */\n"
 	"function zoom(to) {\n"
+	"  if (plot) return;\n"
 	"  const scale = width / to.width, end = to.x + to.width;\n"
 	"  for (const f of frames) {\n"
 	"    const x = Math.max(f.x, to.x), w = Math.min(f.x + f.width, end) - x;\n"
@@ -163,8 +181,8 @@ static const char svg_script[] =
 	"  f.g.addEventListener('focus', () => { about.textContent = f.title; });\n"
 	"  f.g.addEventListener('mouseout', () => { about.textContent = ''; });\n"
 	"}\n"
-	"document.getElementById('search').addEventListener('click', ask);\n"
-	"document.addEventListener('keydown', e => {\n"
+	"if (!plot) document.getElementById('search').addEventListener('click', ask);\n"
+	"if (!plot) document.addEventListener('keydown', e => {\n"
 	"  const at = frames.find(f => f.g === document.activeElement);\n"
 	"  if (e.key === 'Escape') reset();\n"
 	"  else if (e.key === 'Enter' && at) zoom(at);\n"
@@ -180,7 +198,8 @@ enum {
 	TICK_GAP = 12,	   /* least pixels between the texts of two ticks */
 	TICK_TEXT = 2,	   /* pixels from a tick to its text */
 	LETTER = 725,	   /* hundredths of a pixel */
-	FRAME_BYTES = 260, /* most bytes of a frame without its names */
+	SVG_TEXT = 14,	   /* height that a text needs */
+	FRAME_BYTES = 280, /* most bytes of a frame without its names */
 };
 
 static const char *escape_of(char c)
@@ -248,24 +267,7 @@ uint32_t svg_colour(const char *name, size_t n)
 
 	for (size_t i = 0; i < n; i++)
 		hash = (hash ^ (unsigned char)name[i]) * 16777619u;
-	return (205 + hash % 50) << 16 | (70 + (hash >> 8) % 150) << 8 | (hash >> 16) % 70;
-}
-
-void svg_begin(struct text *out, const char *root, const char *unit, int height)
-{
-	text_printf(out,
-		    "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
-		    "<svg xmlns=\"http://www.w3.org/2000/svg\" %s",
-		    root);
-	if (unit) {
-		text_puts(out, " data-unit=\"");
-		svg_put_escaped(out, unit, strlen(unit));
-		text_char(out, '"');
-	}
-	text_printf(out, " viewBox=\"0 0 %d %d\" width=\"%d\" height=\"%d\">\n<style>\n", SVG_WIDTH,
-		    height, SVG_WIDTH, height);
-	text_puts(out, svg_style);
-	text_puts(out, "</style>\n");
+	return (205 + hash % 50) << 16 | (100 + (hash >> 8) % 120) << 8 | (hash >> 16) % 70;
 }
 
 const char *svg_amount(char out[static SVG_AMOUNT], uint64_t value, const char *unit, bool exact)
@@ -292,27 +294,79 @@ const char *svg_amount(char out[static SVG_AMOUNT], uint64_t value, const char *
 	return out;
 }
 
-void svg_about(struct text *out, const char *title, const char *line, const char *exact)
+const char *svg_title(char out[static SVG_TITLE], const char *given, const struct pool *sources,
+		      int64_t wall)
 {
-	int head = title ? 29 : 20, about = title ? 44 : 38;
+	const char *name, *slash;
+	time_t seconds = (time_t)(wall / 1000000000);
+	struct tm tm;
+	size_t n;
 
-	if (title) {
+	if (given)
+		return *given ? given : NULL;
+	/* the first source, of number 0, is that of lanes without one */
+	if (sources->count != 2)
+		return NULL;
+	name = ((const struct source *)pool_at(sources, 1))->name.text;
+	slash = strrchr(name, '/');
+	name = slash && slash[1] ? slash + 1 : name;
+	n = (size_t)snprintf(out, SVG_TITLE, "%.256s", *name == '<' ? "" : name);
+	if (wall > 0 && gmtime_r(&seconds, &tm))
+		strftime(out + n, SVG_TITLE - n, n ? ", %F %T UTC" : "%F %T UTC", &tm);
+	return *out ? out : NULL;
+}
+
+static void svg_put_text(struct text *out, const char *before, const char *text, const char *after)
+{
+	text_puts(out, before);
+	svg_put_escaped(out, text, strlen(text));
+	text_puts(out, after);
+}
+
+/* Write the title, and the line on top with its tooltip. Returns their height. */
+static int svg_put_head(struct text *out, const struct svg_picture *p)
+{
+	int head = p->title ? 29 : 20;
+
+	if (p->title) {
 		text_printf(out, "<text class=\"about\" id=\"title\" x=\"%d\" y=\"14\">", SVG_LEFT);
-		svg_put_escaped(out, title, strlen(title));
-		text_puts(out, "</text>\n");
+		svg_put_text(out, "", p->title, "</text>\n");
 	}
 	text_printf(out, "<text class=\"about\" id=\"head\" x=\"%d\" y=\"%d\">", SVG_LEFT, head);
-	svg_put_escaped(out, line, strlen(line));
-	text_puts(out, "<title>");
-	svg_put_escaped(out, exact, strlen(exact));
-	text_puts(out, "</title>");
+	svg_put_text(out, "", p->line, "<title>");
+	svg_put_text(out, "", p->exact, "</title></text>\n");
+	return head;
+}
+
+void svg_begin(struct text *out, const struct svg_picture *p)
+{
+	int head, about = p->title ? 44 : 38;
+
 	text_printf(out,
-		    "</text>\n<text class=\"about\" id=\"search\" x=\"%d\" y=\"%d\" "
-		    "text-anchor=\"end\">search (/)</text>\n"
-		    "<text class=\"about\" id=\"about\" x=\"%d\" y=\"%d\"></text>\n"
-		    "<text class=\"about\" id=\"found\" x=\"%d\" y=\"%d\" "
-		    "text-anchor=\"end\"></text>\n",
-		    SVG_WIDTH - SVG_LEFT, head, SVG_LEFT, about, SVG_WIDTH - SVG_LEFT, about);
+		    "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+		    "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"%s\" role=\"group\" "
+		    "aria-labelledby=\"name\" aria-describedby=\"exact\"",
+		    p->class);
+	if (p->unit) {
+		text_printf(out, " data-span=\"%" PRIu64 "\"", p->span);
+		svg_put_text(out, " data-unit=\"", p->unit, "\"");
+	}
+	text_printf(out, " viewBox=\"0 0 %d %d\" width=\"%d\" height=\"%d\">\n", SVG_WIDTH,
+		    p->height, SVG_WIDTH, p->height);
+	svg_put_text(out, "<title id=\"name\">", p->title ? p->title : p->line, "</title>\n");
+	svg_put_text(out, "<desc id=\"exact\">", p->exact, "</desc>\n<style>\n");
+	text_puts(out, svg_style);
+	text_puts(out, "</style>\n");
+	head = svg_put_head(out, p);
+	text_printf(out, "<text class=\"about\" id=\"about\" x=\"%d\" y=\"%d\"></text>\n", SVG_LEFT,
+		    about);
+	if (strcmp(p->class, "plot") != 0)
+		text_printf(out,
+			    "<text class=\"about\" id=\"search\" x=\"%d\" y=\"%d\" "
+			    "text-anchor=\"end\">search (/)</text>\n"
+			    "<text class=\"about\" id=\"found\" x=\"%d\" y=\"%d\" "
+			    "text-anchor=\"end\"></text>\n",
+			    SVG_WIDTH - SVG_LEFT, head, SVG_WIDTH - SVG_LEFT, about);
 }
 
 /* Format the time of a tick as svg_script does: with the decimals that the step has. Returns its
@@ -373,21 +427,23 @@ void svg_put_axis(struct text *out, uint64_t span, const char *unit, int top, in
 
 void svg_put_frame(struct text *out, const struct svg_frame *f)
 {
-	double x = SVG_LEFT + f->x;
-	size_t letters = f->width > 4 ? (size_t)((f->width - 4) * 100 / LETTER) : 0;
+	double x = SVG_LEFT + f->x, height = f->height > 0 ? f->height : SVG_ROW - 1;
+	bool low = height < SVG_TEXT || f->width <= 4;
+	size_t letters = low ? 0 : (size_t)((f->width - 4) * 100 / LETTER);
 	size_t all = beginning(f->name, f->size, letters);
 	size_t part = letters < 3      ? 0
 		      : all == f->size ? f->size
 				       : beginning(f->name, f->size, letters - 2);
 
-	text_puts(out, "<g class=\"f\" tabindex=\"0\"><title>");
+	text_printf(out, "<g class=\"f%s%s\" role=\"img\" tabindex=\"0\"><title>",
+		    f->look ? " " : "", f->look ? f->look : "");
 	svg_put_escaped(out, f->name, f->size);
 	text_puts(out, " (");
 	svg_put_escaped(out, f->value, strlen(f->value));
 	text_printf(out,
-		    ")</title><rect x=\"%.3f\" y=\"%d\" width=\"%.3f\" height=\"%d\" "
-		    "fill=\"#%06x\"/><text x=\"%.3f\" y=\"%d\">",
-		    x, f->y, f->width, SVG_ROW - 1, f->colour, x + 2, f->y + 12);
+		    ")</title><rect x=\"%.3f\" y=\"%.7g\" width=\"%.3f\" height=\"%.7g\" "
+		    "fill=\"#%06x\"/><text x=\"%.3f\" y=\"%.7g\">",
+		    x, f->y, f->width, height, f->colour, x + 2, f->y + 12);
 	svg_put_escaped(out, f->name, part);
 	text_puts(out, part && part < f->size ? "..</text></g>\n" : "</text></g>\n");
 }

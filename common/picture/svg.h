@@ -1,12 +1,15 @@
 /*
- * svg.h - writes a picture of stacks as one SVG file: frames with names and tooltips, and a script
+ * svg.h - writes a picture as one SVG file: frames with names and tooltips, and a script
  *
- *     svg_begin(out, "class=\"graph\"", NULL, height);
- *     svg_about(out, "app.trs", "time of calls: 12.3 us", "time of calls: 12.345 us");
+ *     svg_begin(out, &(struct svg_picture){.class = "graph", .title = "app.trs",
+ *               .line = "time of calls: 12.3 us", .exact = "time of calls: 12.345 us",
+ *               .height = height});
  *     svg_put_frame(out, &frame);            for each frame
  *     svg_end(out);
  *
  * In texts, bytes that XML does not allow become '?'. A picture needs no other file and no network.
+ * What colours show is in the tooltips too, and texts have a contrast of 4.5 to 1 on light and dark
+ * screens.
  */
 #ifndef TR_PICTURE_SVG_H
 #define TR_PICTURE_SVG_H
@@ -15,6 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct pool;
 struct text;
 
 /* Lengths in pixels, and the limits of a picture. */
@@ -30,22 +34,38 @@ enum {
 	SVG_BYTES_MOST = 1900000, /* of all frames */
 };
 
+/* What a picture is of. */
+struct svg_picture {
+	/* "graph" or "chart" for the script (svg.c); "plot": frames are no stacks */
+	const char *class;
+	const char *title;	  /* NULL: none */
+	const char *line, *exact; /* what is drawn, short; and exactly, for a tooltip */
+	/* of a chart: the time of the whole width, and its unit as plain text */
+	uint64_t span;
+	const char *unit;
+	int height;
+};
+
 /* One rectangle. */
 struct svg_frame {
 	const char *name;
 	size_t size;
 	const char *value; /* what the tooltip says in parentheses after the name */
 	double x, width;   /* from the left margin */
-	int y;
-	uint32_t colour; /* 0xRRGGBB */
+	double y, height;  /* height 0: SVG_ROW, less the line between two frames */
+	uint32_t colour;   /* 0xRRGGBB */
+	const char *look;  /* more classes of svg_style, separated by spaces; NULL: none */
 };
 
-/* Begin a picture of that height; root is the attributes of its root: its class, "graph" or
- * "chart", and those of a chart. unit: that of a chart's times, as plain text; NULL:
- * none. */
-void svg_begin(struct text *out, const char *root, const char *unit, int height);
-/* Write the lines on top: a title, NULL: none, and what is drawn; exact: its tooltip. */
-void svg_about(struct text *out, const char *title, const char *line, const char *exact);
+enum { SVG_TITLE = 320 };
+/* Get the title of a picture: given, if that is not NULL, none if it is empty; or the name of the
+ * trace, of the sources of a dictionary, and the date of wall, ns since 1970, if it is positive:
+ * "run.dat, 2026-11-28 04:06:52 UTC". NULL: there are several traces, or neither is known. out:
+ * memory for it. */
+const char *svg_title(char out[static SVG_TITLE], const char *given, const struct pool *sources,
+		      int64_t wall);
+/* Begin a picture: the title and the lines on top, which readers of screens read too. */
+void svg_begin(struct text *out, const struct svg_picture *p);
 enum { SVG_AMOUNT = 96 };
 /* Format an amount: "364.4 ms" for nanoseconds, and "364.391893 ms" if it is exact. Returns out. */
 const char *svg_amount(char out[static SVG_AMOUNT], uint64_t value, const char *unit, bool exact);

@@ -147,5 +147,10 @@ struct switch_state {
 
 /* Read the state of the thread that a SCHEDULING_SWITCH switches out. */
 struct switch_state scheduling_state(const struct scheduling_type *t, const struct event *ev);
+/* Test whether the thread has ended: it is dead, or a zombie. */
+static inline bool scheduling_ended(const struct switch_state *s)
+{
+	return s->letters[0] == 'X' || s->letters[0] == 'x' || s->letters[0] == 'Z';
+}
 
 #endif

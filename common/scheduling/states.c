@@ -163,10 +163,11 @@ void states_free(struct states *s)
 static void states_begin_stream(struct states *s)
 {
 	struct dictionary *d = s->dictionary;
-	const struct calls *calls = s->calls;
+	struct states before = *s;
 
 	states_free(s);
-	states_init(s, d, calls);
+	states_init(s, d, before.calls);
+	s->watch = before.watch;
 }
 
 /* Add a task; the first one is none. */

@@ -895,7 +895,7 @@ static int waits_note_end(struct waits *w, const struct event *e)
 	if (!type)
 		return -1;
 	state = scheduling_state(type, e);
-	if (state.letters[0] && strchr("XxZ", state.letters[0]))
+	if (scheduling_ended(&state))
 		now->state |= WAIT_MARK_ENDED;
 	return 0;
 }

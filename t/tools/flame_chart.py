@@ -20,7 +20,7 @@ from amounts import amount
 SVG = "{http://www.w3.org/2000/svg}"
 TITLE = re.compile(r"(.*) \(([\d.]+ \w+) at ([\d.]+ \w+), ([\d.]+)%\)", re.S)
 INSIDE, LEFT, ROW, LEVELS = 1180, 10, 17, 1024
-FRAME_BYTES = 260  # most bytes of a frame without its name, which is there twice
+FRAME_BYTES = 280  # most bytes of a frame without its name, which is there twice
 
 
 class Call:
@@ -134,9 +134,9 @@ def drawn(root):
     """The frames of each lane, by its name, and the x and width of each."""
     lanes = {}
     for lane in root.findall(SVG + "g"):
-        if lane.get("id") == "axis":
-            continue
         label = lane.find(SVG + "text")
+        if lane.get("id") == "axis" or lane.get("class") == "legend" or label.text.endswith(", states"):
+            continue
         frames = []
         for group in lane.findall(SVG + "g"):
             name, time, at, _ = TITLE.fullmatch(group.find(SVG + "title").text).groups()
@@ -192,7 +192,7 @@ def check_least(root, lanes, least, span):
     seen = re.search(r"by time: ([\d.]+ \w+)", about)[1]
     if amount(seen) != (span, "ns"):
         sys.exit(f"the chart is of {seen}, not {span} ns")
-    narrow = re.search(r", (\d+) frames too narrow to see \(below ([\d.]+ \w+)", about)
+    narrow = re.search(r", (\d+) frames(?: and \d+ states)? too narrow to see \(below ([\d.]+ \w+)", about)
     if narrow:
         least = amount(narrow[2])[0]
     enough = span // (10 * INSIDE) + 1

@@ -31,7 +31,7 @@ def sums_of(path):
 def check_colour(name, fill, before, after):
     red, green, blue = (int(fill[at:at + 2], 16) for at in (1, 3, 5))
     change = (after - before) / max(after, before) if max(after, before) else 0
-    rest = 240 - 190 * abs(change)
+    rest = 240 - 125 * abs(change)
     want = (240, rest, rest) if change >= 0 else (rest, rest, 240)
     if max(abs(have - part) for have, part in zip((red, green, blue), want)) > 1:
         sys.exit(f"{name}: the colour is {fill}, not {want}")

@@ -14,7 +14,8 @@ It prints a line for each call or pair: its end, the tid, the name (calls), the 
 running, runnable, sleeping, blocked, iowait, irq, offcpu and unknown, in ns. Each thread gets a list of its
 states first; then the list is cut at the edges of the calls.
 
-With tasks it prints a line for each thread, from its first switch or wakeup to its last one. With packets it prints
+With tasks it prints a line for each time of a thread in a known state: its begin, the tid, the state, and the
+time. With packets it prints
 the events, and the system calls as marks of atrace, as text of Perfetto's packets, for protoc.
 """
 import bisect
@@ -23,7 +24,7 @@ import sys
 
 STATES = 'running runnable sleeping blocked iowait irq offcpu unknown'.split()
 WAKES = 'sched_waking', 'sched_wakeup', 'sched_wakeup_new'
-LETTERS = {'R': 'runnable', 'D': 'blocked', 'K': 'blocked', 'N': 'blocked'}
+LETTERS = {'R': 'runnable', 'D': 'blocked', 'K': 'blocked', 'N': 'blocked', 'X': 'unknown', 'Z': 'unknown'}
 
 
 def ns(text):
@@ -142,7 +143,8 @@ def uftrace(lines):
 
 
 class Threads:
-    def __init__(self):
+    def __init__(self, wakes_unknown):
+        self.wakes_unknown = wakes_unknown  # a wakeup shows that a thread is runnable, whatever it was before
         self.times, self.states, self.now, self.cpus = {}, {}, {}, {}
 
     def set(self, tid, state, time):
@@ -166,7 +168,8 @@ class Threads:
             self.set(int(f['next_pid']), 'running', time)
             on.update(tid=int(f['next_pid']), depth=0)
         elif event in WAKES:
-            if self.off(int(f['pid'])) or (event == 'sched_wakeup_new'
+            known = self.now.get(int(f['pid']), 'unknown') != 'unknown'
+            if self.off(int(f['pid'])) or (self.wakes_unknown and not known) or (event == 'sched_wakeup_new'
                                            and int(f['pid']) not in self.now):
                 self.set(int(f['pid']), 'runnable', time)
         elif event in ('irq_handler_entry', 'softirq_entry'):
@@ -193,6 +196,13 @@ class Threads:
             i += 1
         out[state] += end - at
         return [out[s] for s in STATES]
+
+
+def tasks(threads, last):
+    for tid, begins in threads.times.items():
+        for begin, end, state in zip(begins, begins[1:] + [last], threads.states[tid]):
+            if state != 'unknown' and end > begin:
+                print(begin, tid, state, end - begin, sep='\t')
 
 
 def calls(events):
@@ -282,9 +292,11 @@ def main():
     events.sort(key=lambda e: e[0])
     if what == 'packets':
         return packets(events)
-    threads = Threads()
+    threads = Threads(what == 'tasks')
     for e in events:
         threads.take(*e)
+    if what == 'tasks':
+        return tasks(threads, events[-1][0])
     for begin, end, tid, *name in calls(events) if what == 'calls' else pairs(events, what):
         print(end, tid, *name, end - begin, *threads.between(tid, begin, end), sep='\t')
 
