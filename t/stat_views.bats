@@ -305,7 +305,6 @@ picture() {
 }
 
 @test "--heatmap: the calls by the time of their end and how long they took" {
-	local times='NR > 1 { n[int($1 / 1000000)]++ } END { for (t in n) print t, n[t] }'
 	picture heatmap --heatmap 20us
 	first=$(sed -n 's/.*from \([0-9]*\)\.\([0-9]*\) on: a column for each 40 us.*/\1\2/p' x.svg | head -n 1)
 	awk -F '\t' -v OFS='\t' -v first="$first" 'NR == FNR { at[FNR] = $2; low[FNR] = $3; high[FNR] = $4; n = FNR; next }
