@@ -79,7 +79,7 @@ $(OBJ)/libtr.a: $(call objects,common)
 	$(SAY) $(AR) qcs $@ $^
 
 # The library: what common/library needs of the rest, with no other name than trstream_* visible.
-# libdeflate is its only dependency.
+# libdeflate and libzstd are its only dependencies.
 $(OBJ)/libtrstream.a: $(call objects,common/library) $(OBJ)/libtr.a
 	@rm -f $@
 	$(SAY) $(CC) -r -nostdlib -o $(@:.a=.o) $^

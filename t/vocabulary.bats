@@ -75,8 +75,8 @@ PROGRAMS='trdecode trfilter trsym trstat trencode'
 	# one metavariable and letter for each long name, one name for each letter but -c and -i
 	for program in $PROGRAMS; do options "$program"; done | sort -u >all
 	sed -n 's/.*--\([a-z0-9-]*\).*/\1/p' all | sort | uniq -d >twice
-	# trdecode sorts rows by time, trstat by keys
-	assert_equal "$(cat twice)" sort
+	# trdecode sorts rows by time, trstat by keys; a stream has a method of its own
+	assert_equal "$(xargs <twice)" 'compress sort'
 	assert_equal "$(sed -n 's/^-\([A-Za-z]\),.*/\1/p' all | sort | uniq -d | xargs)" 'c i'
 }
 

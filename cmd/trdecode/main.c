@@ -28,6 +28,7 @@
 #include "cmd/trdecode/row_filter.h"
 #include "common/calls/calls_writer.h"
 #include "common/cli/program.h"
+#include "common/stream/index.h"
 #include "common/stream/reader.h"
 #include "common/stream/writer.h"
 #include "common/util/buffer.h"
@@ -95,6 +96,7 @@ static const struct option_row settings_rows[] = {
 	 "keep the events of these types, such as 'sched:*'\n(may be repeated)", NULL},
 	{OPT_SEGMENT, "segment", "SIZE",
 	 "begin a new segment after SIZE bytes, such as 64M\n(default: one segment)", NULL},
+	ARCHIVE_OPTION_ROWS,
 	{OPT_MAX_VALUE, "max-value", "SIZE",
 	 "apitrace: leave out values of a call beyond SIZE\nbytes (default: 256M)", NULL},
 	{OPT_NO_UNWIND, "no-unwind", NULL,
@@ -1844,6 +1846,11 @@ static int write_stream(struct run *r, const char *path)
 	w->output = &r->out;
 	w->segment_limit = s->segment;
 	w->crc = output_is_file(&r->out);
+	if (r->common->index && !(s->flags & DECODE_LIST) &&
+	    writer_archive(w, r->common->compress)) {
+		output_close(&r->out, run_fail(d, &w->error), &e);
+		return STATUS_FAILED;
+	}
 	w->sent.progress = &progress;
 	progress_begin(&progress, r->common->progress, output_is_file(&r->out));
 	status = decode_inputs(r->inputs, r->n, d, &s->row_filter);
@@ -1926,6 +1933,8 @@ static int run_operands(struct decode_settings *s, const struct common_options *
 	int status, n = input_names(argc, argv, &names);
 	struct input *inputs = calloc((size_t)n, sizeof(*inputs));
 
+	if (common->index && !s->segment)
+		s->segment = INDEX_SEGMENT;
 	d.several = n > 1;
 	for (int i = 0; inputs && i < n; i++)
 		inputs[i].fd = -1;

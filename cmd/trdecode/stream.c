@@ -14,8 +14,10 @@
 #include "common/stream/value.h"
 #include "common/stream/dictionary.h"
 #include "common/stream/field.h"
+#include "common/stream/index.h"
 #include "common/stream/reader.h"
 #include "common/stream/snapshot.h"
+#include "common/util/frames.h"
 #include "common/util/u128.h"
 
 /*
@@ -292,11 +294,36 @@ static int stream_announce(struct saved *s)
  * Everything that a row uses is declared again with the writer's ids, at its first use.
  */
 
-enum { LARGE = 1 << 20 }; /* bytes of values that are copied only if their ids change */
+enum {
+	LARGE = 1 << 20, /* bytes of values that are copied only if their ids change */
+	SAVED_HEAD = 4096,
+};
+
+/* The first bytes of a stream, as far as they were read. */
+struct saved_head {
+	uint8_t data[SAVED_HEAD];
+	size_t size;
+};
+
+/* Get the first bytes of an input, unpacked. */
+static void saved_head(const struct input *in, struct saved_head *h)
+{
+	if (frames_begin(in->head, in->head_size)) {
+		h->size = frames_peek(in->head, in->head_size, h->data, sizeof h->data);
+		return;
+	}
+	h->size = in->head_size < sizeof h->data ? in->head_size : sizeof h->data;
+	memcpy(h->data, in->head, h->size);
+}
 
 static enum bid saved_probe(const struct input *in)
 {
-	return !in->tree && reader_is_stream(in->head, in->head_size) ? BID_HEADER : BID_NONE;
+	struct saved_head h;
+
+	if (in->tree || !in->head_size)
+		return BID_NONE;
+	saved_head(in, &h);
+	return reader_is_stream(h.data, h.size) ? BID_HEADER : BID_NONE;
 }
 
 /* Take a piece of a META; write the META when it is complete. */
@@ -778,6 +805,7 @@ static int saved_advance(struct saved *s, struct error *e)
 static int saved_open(struct input *in, struct error *e)
 {
 	struct saved *s = calloc(1, sizeof(*s));
+	struct saved_head h;
 
 	in->state = s;
 	if (!s)
@@ -788,8 +816,9 @@ static int saved_open(struct input *in, struct error *e)
 		return -1;
 	}
 	s->in.reads_values = READS_ALL;
+	saved_head(in, &h);
 	if (in->decoding->writer)
-		in->decoding->writer->head.flags |= reader_head_flags(in->head, in->head_size);
+		in->decoding->writer->head.flags |= reader_head_flags(h.data, h.size);
 	in->fd = -1; /* the reader owns it now */
 	return 0;
 }
@@ -798,10 +827,13 @@ static int saved_open(struct input *in, struct error *e)
  * format contain them. */
 static uint64_t saved_fingerprint(const struct input *in)
 {
-	const uint8_t *p = in->head + MARKER_SIZE + BLOCK_HEADER, *end = in->head + in->head_size;
+	struct saved_head h;
+	const uint8_t *p = h.data + MARKER_SIZE + BLOCK_HEADER, *end;
 	uint64_t id = 0;
 
-	if ((size_t)MARKER_SIZE + BLOCK_HEADER + 24 > in->head_size)
+	saved_head(in, &h);
+	end = h.data + h.size;
+	if ((size_t)MARKER_SIZE + BLOCK_HEADER + 24 > h.size)
 		return id;
 	id = hash_bytes(p + 4, 16, id);
 	for (p += 24; end - p >= 8;) {
@@ -912,9 +944,39 @@ static int stream_copy_row(struct saved *s)
 	return 0;
 }
 
+/* Test whether a lane of a section has one of the numbers, or may have rows of any. */
+static bool saved_wants_lane(const struct row_filter *l, const struct index_section *s)
+{
+	bool any = s->flags & SECTION_ANY_LANE || (!l->cpus.count && !l->tids.count);
+
+	for (uint32_t i = 0; i < s->nlanes && !any; i++) {
+		struct index_lane lane = index_lane(s, i);
+
+		any = (!(lane.flags & LANE_HAS_CPU) || row_filter_cpu(l, lane.cpu)) &&
+		      (!(lane.flags & LANE_HAS_TID) || row_filter_tid(l, lane.tid));
+	}
+	return any;
+}
+
+/* Test whether the limits leave rows of a section. */
+static bool saved_wants(void *ctx, const struct index_section *section)
+{
+	const struct saved *s = ctx;
+
+	return section->events && section->last >= row_filter_first(s->input) &&
+	       stream_moved(s, section->first) <= row_filter_last(s->input) &&
+	       saved_wants_lane(s->input->decoding->row_filter, section);
+}
+
 static int saved_run(struct input *in, uint64_t until, struct error *e)
 {
 	struct saved *s = in->state;
+
+	if (row_filter_any(in->decoding->row_filter) && !s->in.wants) {
+		s->in.wants = saved_wants;
+		s->in.wants_ctx = s;
+		s->in.left_out_is_read = true;
+	}
 
 	while (in->next <= until && in->next != UINT64_MAX) {
 		if (stream_copy_row(s) || saved_advance(s, e))

@@ -59,6 +59,7 @@ static const struct option_row settings_rows[] = {
 	 "replace names, args or paths by pseudonyms\n(several with commas, such as names,paths)",
 	 "names args paths"},
 	{KEY_KEY, "key", "TEXT", "derive the pseudonyms from TEXT (default: a random\nkey)", NULL},
+	ARCHIVE_OPTION_ROWS,
 	{KEY_STRICT, "strict", NULL, "exit 1 if the recorder lost events", NULL},
 	{KEY_EXPLAIN, "explain", NULL, "print how EXPR is read, and which fields there are", NULL},
 	{0},

@@ -1730,6 +1730,7 @@ static const struct option_row option_rows[] = {
 	 "symbols of the kernel, if the trace has none: a copy\nof its /proc/kallsyms", "file"},
 	{OPT_SYSROOT, "sysroot", "DIR", "search programs and libraries below DIR (default: /)",
 	 "directory"},
+	ARCHIVE_OPTION_ROWS,
 	{OPT_REPORT, "report", NULL, "print the source of each module's symbols on stderr", NULL},
 	{0},
 };

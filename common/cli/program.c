@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "common/stream/writer.h"
+#include "common/util/frames.h"
 #include "common/util/buffer.h"
 #include "common/util/error.h"
 #include "common/util/intern.h"
@@ -246,14 +247,16 @@ static const struct {
 } program_options[] = {
 	{"trdecode",
 	 "-f --from --formats --clock --offset --align --since --until --cpu --tid --type "
-	 "--segment --max-value --no-unwind --sysroot --map --sort --info --list --all --json "
+	 "--segment --compress --index --max-value --no-unwind --sysroot --map --sort --info "
+	 "--list --all --json "
 	 "--strict"},
-	{"trsym", "-e --exe --demangle -l --lines -i --inline --kallsyms --sysroot --report"},
+	{"trsym", "-e --exe --demangle -l --lines -i --inline --kallsyms --sysroot --report "
+		  "--compress --index"},
 	{"trfilter",
 	 "-v --invert -n --limit -c --count -D --depth --with-callers --follow --since --until "
 	 "--between "
 	 "--sample --by -A --after -B --before --within --keep --drop --scrub --key --strict "
-	 "--explain"},
+	 "--explain --compress --index"},
 	{"trstat",
 	 "-g --group -c --columns -s --sort -n --limit -t --to --where --since --until --bounds "
 	 "--strict --pair --cover --fail-if --fail-if-empty -i --interval --wall --width --color "
@@ -739,11 +742,35 @@ static int collect_rows(struct start *s)
 	return 0;
 }
 
+/* Take --compress[=zstd[:LEVEL]]. */
+static int compress_option(struct common_options *c, const char *arg, struct error *e)
+{
+	const char *level = arg && !strncmp(arg, "zstd", 4) ? arg + 4 : arg;
+	uint64_t n = FRAMES_LEVEL;
+
+	if (level && *level &&
+	    (level == arg || *level != ':' || option_number("--compress", level + 1, &n, e) || !n ||
+	     n > FRAMES_LEVEL_MOST))
+		return error_set(e, NULL, NO_OFFSET,
+				 "--compress takes zstd or zstd:LEVEL, a level from 1 to %d, "
+				 "not '%s'",
+				 FRAMES_LEVEL_MOST, arg);
+	c->compress = (int)n;
+	c->index = true;
+	return 0;
+}
+
 static int program_take_option(void *ctx, const struct option_row *row, const char *arg,
 			       struct error *e)
 {
 	struct start *s = ctx;
 
+	if (row->key == OPTION_COMPRESS)
+		return compress_option(s->common, arg, e);
+	if (row->key == OPTION_INDEX) {
+		s->common->index = true;
+		return 0;
+	}
 	if (row < common_rows || row >= common_rows + sizeof common_rows / sizeof *common_rows) {
 		s->common->given |= (uint64_t)1 << (row - s->program->options);
 		return s->program->option(s->ctx, row->key, arg, e);

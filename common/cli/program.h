@@ -56,6 +56,15 @@ enum { OPTION_WIDTH = 0x8100, OPTION_COLOR };
 			"auto always never"                                                        \
 	}
 
+/* Rows for a program that writes a stream; struct common_options has what they ask for. */
+enum { OPTION_COMPRESS = OPTION_ASIDE + 0x100, OPTION_INDEX };
+#define ARCHIVE_OPTION_ROWS                                                                        \
+	{OPTION_COMPRESS, "compress", "[METHOD]",                                                  \
+	 "compress and index the stream\n(zstd:LEVEL, 1 to 19; default: zstd:3)", "zstd zstd:9"},  \
+	{                                                                                          \
+		OPTION_INDEX, "index", NULL, "index the stream", NULL                              \
+	}
+
 /* Called for each option in order; arg is NULL where none was given. 0, or -1 with e filled. */
 typedef int option_function(void *ctx, const struct option_row *row, const char *arg,
 			    struct error *e);
@@ -142,6 +151,8 @@ struct common_options {
 	const void *ctx;    /* the program's own options */
 	const char *output; /* NULL: standard output */
 	bool quiet, verbose;
+	bool index;	/* of the stream that is written */
+	int compress;	/* level of zstd at which it is compressed; 0: it is not */
 	int progress;	/* -1: never (--quiet), 0: if stderr is a terminal, 1: asked for */
 	uint64_t given; /* the program's own options that were given: bits by row of the table */
 };

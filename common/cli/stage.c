@@ -97,6 +97,8 @@ int stage_create(struct stage *s, int argc, char **argv)
 	if (writer_init(&s->out, &s->output, 0) || writer_command(&s->out, argc, argv) ||
 	    add_stage(s, argc, argv))
 		return stage_fail(s, &s->out.error);
+	if (s->options->index && writer_archive(&s->out, s->options->compress))
+		return stage_fail(s, &s->out.error);
 	s->in.before_block = writer_flush;
 	s->in.before_block_ctx = &s->out;
 	return 0;
@@ -382,8 +384,13 @@ bool stage_next(struct stage *s, struct block *b)
 	while (!s->stopped && !s->out.broken) {
 		int got = s->segments_read ? 0 : reader_next(&s->in, b);
 
-		if (!got)
+		if (!got) {
+			s->lost += s->in.left_out.lost;
+			s->gaps += s->in.left_out.gaps;
+			s->lost_more |= s->in.left_out.lost_more;
+			s->in.left_out.lost = s->in.left_out.gaps = 0;
 			return false;
+		}
 		if (got < 0) {
 			input_failed(s);
 			continue;
@@ -395,7 +402,7 @@ bool stage_next(struct stage *s, struct block *b)
 		if (s->prints_times && !s->ticking && b->kind == BLOCK_EVENTS)
 			stage_note_ticks(s, b);
 		if (b->kind == BLOCK_HEAD)
-			s->apart |= s->in.head.sequence && s->in.segment.alone;
+			s->apart |= s->in.head.sequence && s->in.segment.apart;
 		if (b->kind == BLOCK_END) {
 			stage_take_end(s);
 			s->segments_read = s->segments_most && !--s->segments_most;

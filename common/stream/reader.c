@@ -13,8 +13,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/stream/index.h"
 #include "common/stream/value.h"
 #include "common/stream/writer.h"
+#include "common/util/frames.h"
 #include "common/util/hash.h"
 #include "common/util/output.h"
 
@@ -45,7 +47,7 @@ static inline size_t reader_at_once(const struct reader *r, const struct block *
 /* Test whether a block of this kind may have this length. */
 static bool reader_header_sane(const struct block *b)
 {
-	static const uint32_t least[] = {0, 24, 0, EVENTS_HEADER, 40, 56, SNAPSHOT_HEAD};
+	static const uint32_t least[] = {0, 24, 0, EVENTS_HEADER, 40, 56, SNAPSHOT_HEAD, 0};
 	bool large = b->kind == BLOCK_EVENTS || b->kind == BLOCK_SNAPSHOT;
 	uint32_t limit = large ? EVENTS_LIMIT : BLOCK_LIMIT;
 
@@ -162,7 +164,8 @@ int reader_open_fd(struct reader *r, int fd, const char *name, const void *peeke
 		return -1;
 	r->input.fd = fd;
 	r->file = name;
-	r->input.pipe = !fstat(fd, &st) && S_ISFIFO(st.st_mode);
+	r->input.regular = !fstat(fd, &st) && S_ISREG(st.st_mode);
+	r->input.pipe = r->input.waits = !fstat(fd, &st) && S_ISFIFO(st.st_mode);
 	if (n > r->input.capacity) {
 		uint8_t *data = realloc(r->input.data, n);
 
@@ -182,8 +185,28 @@ void reader_on_demand(struct reader *r)
 	r->on_demand = true;
 }
 
+/* What is known of the sections of an input. */
+struct reader_archive {
+	struct index index;
+	size_t next; /* the section that begins at the present offset or later */
+	/* of the segment of section `next`: its end, and that of the last section that is wanted */
+	size_t end, wanted;
+};
+
+static void archive_free(struct reader_archive *a)
+{
+	if (!a)
+		return;
+	index_close(&a->index);
+	free(a);
+}
+
 static void close_fd(struct reader *r)
 {
+	archive_free(r->archive);
+	r->archive = NULL;
+	frames_close(r->input.frames);
+	r->input.frames = NULL;
 	if (r->input.fd > STDERR_FILENO)
 		close(r->input.fd);
 	r->input.fd = -1;
@@ -203,7 +226,7 @@ static int reader_open_next(struct reader *r)
 	r->input.begin = r->input.filled = r->pending = 0;
 	r->input.offset = 0;
 	r->input.reread = 0;
-	r->input.eof = r->input.pipe = r->input.regular = false;
+	r->input.eof = r->input.pipe = r->input.regular = r->input.waits = false;
 	if (!strcmp(path, "-")) {
 		r->input.fd = STDIN_FILENO;
 		r->file = "<stdin>";
@@ -229,6 +252,7 @@ static int reader_open_next(struct reader *r)
 			return reader_no_stream(r, "is a directory, not an event stream", path);
 		}
 		r->input.pipe = S_ISFIFO(st.st_mode);
+		r->input.waits = r->input.pipe || r->input.fd == STDIN_FILENO;
 		r->input.regular = S_ISREG(st.st_mode);
 	}
 	return 1;
@@ -270,6 +294,25 @@ static void shrink(struct reader *r, size_t n)
 	r->input.capacity = LARGE;
 }
 
+/* Read from the input, or from the frames in it. Damage of a frame is reported later. */
+static ssize_t reader_get(struct reader *r, uint8_t *to, size_t n)
+{
+	uint64_t at;
+	const char *fault;
+	ssize_t got;
+
+	if (!r->input.frames)
+		return io_read(r->input.fd, to, n);
+	got = frames_read(r->input.frames, to, n);
+	fault = frames_fault(r->input.frames, &at);
+	if (fault && !r->input.fault) {
+		r->input.fault = fault;
+		r->input.fault_at = at;
+	}
+	r->segment.hurt |= fault != NULL;
+	return got;
+}
+
 /* Read until n bytes are at data[begin], at most `most` bytes. 1, or 0 at the end of the input
  * with fewer, or -1. */
 static int reader_fill(struct reader *r, size_t n, size_t most)
@@ -304,12 +347,12 @@ static int reader_fill(struct reader *r, size_t n, size_t most)
 		/* never two large blocks at a time */
 		if (n > LARGE && room > n - (r->input.filled - r->input.begin))
 			room = n - (r->input.filled - r->input.begin);
-		if (r->input.pipe || r->input.fd == STDIN_FILENO)
+		if (r->input.waits)
 			if (reader_wait(r)) {
 				r->fatal = r->stop = true;
 				return -1;
 			}
-		got = io_read(r->input.fd, r->input.data + r->input.filled, room);
+		got = reader_get(r, r->input.data + r->input.filled, room);
 		if (got < 0) {
 			r->fatal = true;
 			r->input.eof = true;
@@ -779,6 +822,173 @@ const char *events_block_rows(struct block *b, enum reads_values reads)
 	return NULL;
 }
 
+/* --- leaves out sections of a file that are not wanted --- */
+
+/* Read the index of the input, which has been read from its beginning. -1: it is damaged. */
+static int archive_open(struct reader *r)
+{
+	struct reader_archive *a = r->archive = calloc(1, sizeof *a);
+	off_t read = (off_t)(r->input.offset + r->input.filled - r->input.begin);
+
+	if (!a)
+		return reader_no_memory(r);
+	/* else the stream begins after the beginning of the file */
+	if ((r->input.frames || lseek(r->input.fd, 0, SEEK_CUR) == read) &&
+	    index_open(&a->index, r->input.fd, r->input.frames))
+		return reader_no_memory(r);
+	if (!a->index.fault)
+		return 0;
+	return error_set(&r->error, r->file, NO_OFFSET,
+			 "%s: all is read (trdecode --reindex makes a new one)", a->index.fault);
+}
+
+/* Go to an offset of the stream. */
+static int archive_go(struct reader *r, uint64_t offset)
+{
+	if (r->input.frames ? frames_seek(r->input.frames, offset)
+			    : lseek(r->input.fd, (off_t)offset, SEEK_SET) < 0)
+		return -1;
+	r->input.begin = r->input.filled = 0;
+	r->input.offset = offset;
+	r->input.eof = false;
+	return 0;
+}
+
+/* Test whether a section, or what follows the last one (NULL), begins at the present offset. */
+static bool archive_here(struct reader *r, const struct index_section *s)
+{
+	size_t before = s && s->flags & SECTION_BEGIN ? MARKER_SIZE : 0;
+	struct block b;
+	const uint8_t *p;
+
+	if (reader_fill(r, before + BLOCK_HEADER, before + BLOCK_HEADER) <= 0)
+		return false;
+	p = r->input.data + r->input.begin;
+	if (before && !reader_is_stream(p, MARKER_SIZE))
+		return false;
+	if (!reader_parse_header(p + before, &b))
+		return false;
+	return s ? get_u32(p + before + BLOCK_CHECKED) == s->check
+		 : b.kind == (r->input.frames ? BLOCK_END : BLOCK_INDEX);
+}
+
+/* Find the end of the segment that has section i, and the last of its sections that is wanted. */
+static void archive_look(struct reader *r, size_t i)
+{
+	struct reader_archive *a = r->archive;
+	const struct index_section *s = a->index.sections;
+	size_t j = i;
+
+	if (i < a->end)
+		return;
+	a->wanted = 0;
+	do {
+		if (s[j].flags & SECTION_KEEP || r->wants(r->wants_ctx, &s[j]))
+			a->wanted = j + 1;
+		j++;
+	} while (j < a->index.count && !(s[j].flags & SECTION_BEGIN) &&
+		 s[j].sequence == s[i].sequence && s[j].stream_id == s[i].stream_id);
+	a->end = j;
+}
+
+/* Count the sections from i on to the end of their segment as read. */
+static void archive_pass(struct reader *r, size_t i)
+{
+	struct reader_archive *a = r->archive;
+	const struct index_section *end = &a->index.sections[a->end - 1];
+
+	for (; i < a->end; i++)
+		r->segment.rows += a->index.sections[i].events;
+	if (!(end->flags & SECTION_END))
+		return;
+	r->left_out.lost += end->lost;
+	r->left_out.gaps += end->gaps;
+	r->left_out.lost_more |= (end->flags & SECTION_LOST_MORE) != 0;
+	r->segment.inside = false;
+	r->segment.open_stream = r->segment.more_expected = true;
+	r->segment.whole = r->left_out_is_read && !r->segment.hurt;
+	r->segment.sequence = end->sequence;
+	r->segment.skipped = true;
+}
+
+/* Find the first section from i on, which begins here, that is to be read. */
+static size_t archive_leave_out(struct reader *r, size_t i)
+{
+	const struct reader_archive *a = r->archive;
+	const struct index_section *s = a->index.sections;
+
+	while (i < a->index.count) {
+		archive_look(r, i);
+		if (s[i].flags & SECTION_BEGIN) {
+			if (r->segment.inside || a->wanted || !r->segment.open_stream ||
+			    s[i].stream_id != r->segment.stream_id ||
+			    s[i].sequence != r->segment.sequence + 1 ||
+			    !(s[a->end - 1].flags & SECTION_END))
+				break;
+			r->segment.hurt = false;
+			archive_pass(r, i);
+			i = a->end;
+		} else if (!r->segment.inside || s[i].sequence != r->segment.sequence ||
+			   s[i].stream_id != r->segment.stream_id) {
+			break;
+		} else if (i >= a->wanted) {
+			archive_pass(r, i);
+			i = a->end;
+			if (r->segment.inside)
+				break;
+		} else if (s[i].flags & (SECTION_KEEP | SECTION_DECLARES) ||
+			   r->wants(r->wants_ctx, &s[i])) {
+			break;
+		} else {
+			r->segment.rows += s[i++].events;
+		}
+	}
+	return i;
+}
+
+/* Go past what is not wanted. -1: the index is wrong. */
+static int reader_leave_out(struct reader *r)
+{
+	struct reader_archive *a = r->archive;
+	uint64_t from = r->input.offset;
+	const struct index_section *s;
+	__typeof__(r->segment) segment;
+	__typeof__(r->left_out) left_out;
+	size_t i;
+
+	if (!a && archive_open(r))
+		return -1;
+	a = r->archive;
+	while (a->next < a->index.count && a->index.sections[a->next].offset < from)
+		a->next++;
+	if (a->next == a->index.count || a->index.sections[a->next].offset != from)
+		return 0;
+	segment = r->segment;
+	left_out = r->left_out;
+	i = archive_leave_out(r, a->next);
+	if (i == a->next)
+		return 0;
+	s = i < a->index.count ? &a->index.sections[i] : NULL;
+	/* after the last section of a stream is its INDEX, or its END */
+	if (r->segment.inside && (!s || s->flags & SECTION_BEGIN)) {
+		const struct index_section *last = &a->index.sections[i - 1];
+
+		if (!archive_go(r, last->offset + last->length) && archive_here(r, NULL))
+			return 0;
+	} else if (s && !archive_go(r, s->offset) && archive_here(r, s)) {
+		a->next = i;
+		return 0;
+	}
+	r->segment = segment;
+	r->left_out = left_out;
+	a->index.count = 0;
+	if (archive_go(r, from))
+		return reader_fatal(r, "cannot go back to read what the index leaves out");
+	return error_set(&r->error, r->file, NO_OFFSET,
+			 "an index that does not match its stream: all is read (trdecode --reindex "
+			 "makes a new one)");
+}
+
 /* --- reader events --- */
 
 /* Read the complete rows of a block in which the input ended; the next call reports the
@@ -924,7 +1134,8 @@ static int no_stream(struct reader *r, size_t n)
 	const uint8_t *head = r->input.data + r->input.begin;
 	unsigned version;
 	bool other = reader_other_version(head, n, &version);
-	const char *tool = unpacker(head, n), *file = r->input.fd != STDIN_FILENO ? r->file : NULL;
+	const char *tool = r->input.frames ? NULL : unpacker(head, n),
+		   *file = r->input.fd != STDIN_FILENO ? r->file : NULL;
 	char unpacked[200], what[250];
 
 	reader_close_input(r);
@@ -948,7 +1159,8 @@ static int no_stream(struct reader *r, size_t n)
 static int end_of_input(struct reader *r)
 {
 	size_t rest = r->input.filled - r->input.begin;
-	bool first = r->input.offset == 0, wanted = r->segment.more_expected && !r->partial_ok,
+	bool first = r->input.offset == 0 && !r->input.fault,
+	     wanted = r->segment.more_expected && !r->partial_ok,
 	     marker = !memcmp(r->input.data + r->input.begin, MARKER_PREFIX, rest < 8 ? rest : 8);
 	uint64_t at = r->input.offset + rest;
 
@@ -964,17 +1176,30 @@ static int end_of_input(struct reader *r)
 	return wanted ? reader_ended(r, at, "the stream ends before its last segment") : 2;
 }
 
+/* Unpack the input from its beginning. */
+static int reader_unpack(struct reader *r)
+{
+	r->input.frames = frames_open(r->input.fd, r->input.data + r->input.begin,
+				      r->input.filled - r->input.begin);
+	r->input.begin = r->input.filled = 0;
+	r->input.pipe = r->input.eof = false;
+	return r->input.frames ? 0 : reader_no_memory(r);
+}
+
 /* Read what follows a segment: another marker (1), or the end of the input (2:
  * normal, -1). */
 static int reader_begin_segment(struct reader *r)
 {
-	int got =
-		reader_fill(r, MARKER_SIZE, r->on_demand ? MARKER_SIZE + BLOCK_HEADER : READ_SIZE);
+	size_t most = r->on_demand ? MARKER_SIZE + BLOCK_HEADER : READ_SIZE;
+	int got = reader_fill(r, MARKER_SIZE, most);
 
+	if (got > 0 && !r->input.offset && !r->input.frames &&
+	    frames_begin(r->input.data + r->input.begin, MARKER_SIZE))
+		got = reader_unpack(r) ? -1 : reader_fill(r, MARKER_SIZE, most);
 	if (got <= 0)
 		return got < 0 ? -1 : end_of_input(r);
 	if (!reader_is_stream(r->input.data + r->input.begin, r->input.filled - r->input.begin)) {
-		if (!r->input.offset)
+		if (!r->input.offset && !r->input.fault)
 			return no_stream(r, r->input.filled - r->input.begin);
 		reader_damaged(r, r->input.offset, "not part of an event stream");
 		reader_go_on_after_damage(r);
@@ -1133,7 +1358,8 @@ static int reader_read_head(struct reader *r, const struct block *b)
 						   ? h->stream_id != r->segment.stream_id
 						   : !same || h->sequence <= r->segment.sequence);
 	r->segment.alone = !(same && h->sequence == r->segment.sequence + 1 && r->segment.whole);
-	r->segment.whole = false;
+	r->segment.apart = r->segment.alone && !r->segment.skipped;
+	r->segment.whole = r->segment.skipped = false;
 	if (r->segment.alone && h->flags & HEAD_SEGMENTED)
 		dictionary_forget_threads(&r->dictionary);
 	r->segment.stream_id = h->stream_id;
@@ -1247,7 +1473,7 @@ int reader_pass(struct reader *r, struct block *b, struct writer *w, struct erro
 	size_t have;
 
 	e->what[0] = '\0';
-	if (r->loaded || !r->input.pipe || !output_is_pipe(w->output)) {
+	if (r->loaded || !r->input.pipe || !output_is_pipe(w->output) || w->index) {
 		if (reader_load(r, b))
 			return -1;
 		return writer_pass(w, b, e);
@@ -1584,6 +1810,8 @@ static int next_of_input(struct reader *r, struct block *b)
 			return got ? -1 : 2;
 		}
 	}
+	if (r->wants && r->input.regular && r->input.offset && !r->truncated && reader_leave_out(r))
+		return -1;
 	if (!r->segment.inside)
 		got = reader_begin_segment(r);
 	if (got == 1)
@@ -1612,6 +1840,11 @@ int reader_next(struct reader *r, struct block *b)
 	while (!r->stop) {
 		bool was_fatal = r->fatal;
 
+		if (r->input.fault) {
+			error_set(&r->error, r->file, r->input.fault_at, "%s", r->input.fault);
+			r->input.fault = NULL;
+			return -1;
+		}
 		if (r->input.fd < 0) {
 			got = reader_open_next(r);
 			if (got <= 0)
@@ -1639,8 +1872,7 @@ int reader_jump(struct reader *r, uint64_t offset)
 
 void reader_close(struct reader *r)
 {
-	if (r->input.fd > STDERR_FILENO)
-		close(r->input.fd);
+	close_fd(r);
 	dictionary_free(&r->dictionary);
 	free(r->input.data);
 	events_tables_free(&r->tables);

@@ -23,6 +23,7 @@
 #include "common/util/buffer.h"
 #include "common/util/error.h"
 
+struct index_section;
 struct writer;
 
 /* The content of an END block. */
@@ -99,6 +100,22 @@ struct reader {
 	enum reads_values
 		reads_values; /* set by the caller: values that are checked with the rows */
 
+	/*
+	 * Test whether rows of a section of a file (index.h) are wanted: the reader leaves out what
+	 * is not, if the file has an index. It may be set between two blocks, and always gives the
+	 * same answer for a section. NULL: the whole is read.
+	 */
+	bool (*wants)(void *ctx, const struct index_section *s);
+	void *wants_ctx;
+	/* rows that were left out count as read: the open calls of a later segment are not needed
+	 */
+	bool left_out_is_read;
+	/* what END has of the segments that were left out */
+	struct {
+		uint64_t lost, gaps;
+		bool lost_more;
+	} left_out;
+
 	/* called before a read that would block */
 	int (*before_block)(void *ctx);
 	void *before_block_ctx;
@@ -111,9 +128,13 @@ struct reader {
 		int fd;
 		uint8_t *data;
 		size_t capacity, begin, filled;
-		uint64_t offset; /* in the file, of data[begin] */
-		uint64_t reread; /* bytes of this input that were scanned again */
+		uint64_t offset;	  /* in the file, of data[begin] */
+		uint64_t reread;	  /* bytes of this input that were scanned again */
+		struct frames_in *frames; /* unpacks the input; NULL: it is not compressed */
+		const char *fault;	  /* damage of a frame that is to be reported; NULL: none */
+		uint64_t fault_at;	  /* in the file */
 		bool pipe, regular, eof;
+		bool waits; /* before_block is called before the input is read */
 	} input;
 	/* The present segment, and its place in the stream. */
 	struct {
@@ -127,8 +148,13 @@ struct reader {
 		bool more_expected; /* the stream has had an END with more segments to follow */
 		bool hurt;	    /* damage in this segment was reported */
 		bool whole;	    /* the segment before was read whole, without damage */
-		bool alone; /* rows before it were not read, so the open calls are not known */
+		bool alone;   /* rows before it were not read, so the open calls are not known */
+		bool apart;   /* the same, and not because the index showed that they are not wanted
+			       */
+		bool skipped; /* the segment before was left out by the index */
 	} segment;
+	/* the index of the present input; NULL: it has none, or it was not looked for */
+	struct reader_archive *archive;
 	bool on_demand; /* payloads of EVENTS are read by reader_load */
 	bool loaded;	/* the payload of the last block was read */
 	bool stop;	/* reading has ended: out of memory, or the output failed */

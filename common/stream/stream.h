@@ -39,6 +39,7 @@ enum block_kind {
 	BLOCK_META = 4,
 	BLOCK_END = 5,
 	BLOCK_SNAPSHOT = 6,
+	BLOCK_INDEX = 7, /* index.h */
 	BLOCK_KINDS
 };
 

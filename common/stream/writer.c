@@ -7,8 +7,10 @@
 #include <stdlib.h>
 
 #include "common/stream/field.h"
+#include "common/stream/index.h"
 #include "common/stream/reader.h"
 #include "common/util/buffer.h"
+#include "common/util/frames.h"
 #include "common/util/hash.h"
 #include "common/util/output.h"
 
@@ -43,6 +45,13 @@ int writer_init(struct writer *w, struct output *output, uint64_t segment_limit)
 	return 0;
 }
 
+int writer_archive(struct writer *w, int level)
+{
+	w->crc |= level != 0;
+	w->index = index_writer_new(level != 0);
+	return !w->index || (level && frames_create(w->output, level)) ? writer_no_memory(w) : 0;
+}
+
 static void free_slots(struct writer_slots *s)
 {
 	free(s->slot);
@@ -71,6 +80,7 @@ void writer_free(struct writer *w)
 	buffer_free(&w->head.properties);
 	buffer_free(&w->used);
 	buffer_free(&w->announced);
+	index_writer_free(w->index);
 	w->block.rows = NULL;
 }
 
@@ -157,22 +167,43 @@ static int writer_send(struct writer *w, struct iovec *v, int n, struct error *e
 	return -1;
 }
 
-/* Pass a block that was sent to what follows the calls. Of EVENTS with several parts these are the
- * head with the tables, the rows, a tail. */
-static int note_sent(struct writer *w, uint16_t kind, const struct iovec *parts, int n,
+/* Pass a block that was sent to the index, and send the INDEX if it is due. b NULL: the last END is
+ * next. */
+static int writer_index(struct writer *w, const struct block *b, const uint8_t *header)
+{
+	const struct buffer *payload;
+	struct iovec part;
+
+	if (!index_writer_take(w->index, b, header, &payload))
+		return 0;
+	if (frames_cut(w->output, &w->error))
+		return -1;
+	if (!payload)
+		return 0;
+	if (w->output->filter)
+		return frames_put_aside(w->output, payload->data, payload->size, &w->error);
+	part = (struct iovec){payload->data, payload->size};
+	return writer_send_block(w, BLOCK_INDEX, BLOCK_MAY_SKIP, &part, 1);
+}
+
+/* Pass a block that was sent to what follows the calls, and to the index. Of EVENTS with several
+ * parts these are the head with the tables, the rows, a tail. */
+static int note_sent(struct writer *w, const uint8_t *header, const struct iovec *parts, int n,
 		     size_t length)
 {
 	static const struct iovec none;
-	struct block b = {.kind = kind,
+	struct block b = {.kind = get_u16(header + 4),
 			  .length = (uint32_t)length,
 			  .available = (uint32_t)length,
 			  .payload = parts->iov_base};
 
-	if (kind == BLOCK_EVENTS && n > 1) {
+	if (b.kind == BLOCK_EVENTS && n > 1) {
 		b.row_data = parts[1].iov_base;
 		b.row_size = parts[1].iov_len;
 	}
-	return w->calls.sent(w->calls.ctx, &b, n > 2 ? &parts[2] : &none);
+	if (w->calls.ctx && w->calls.sent(w->calls.ctx, &b, n > 2 ? &parts[2] : &none))
+		return -1;
+	return w->index && b.kind != BLOCK_INDEX ? writer_index(w, &b, header) : 0;
 }
 
 static int send_block(struct writer *w, uint16_t kind, uint16_t flags, const struct iovec *parts,
@@ -190,7 +221,7 @@ static int send_block(struct writer *w, uint16_t kind, uint16_t flags, const str
 	w->segment_bytes += length + BLOCK_HEADER;
 	if (writer_send(w, v, n + 1, &w->error))
 		return -1;
-	return w->calls.ctx ? note_sent(w, kind, parts, n, length) : 0;
+	return w->calls.ctx || w->index ? note_sent(w, header, parts, n, length) : 0;
 }
 
 int writer_open_calls(struct writer *w)
@@ -248,6 +279,8 @@ static int send_end(struct writer *w, uint32_t flags, uint32_t status)
 	for (unsigned i = 0; i < printed.n; i++, size += 8)
 		put_u64(data + size, printed.mark[i]);
 	part.iov_len = size;
+	if (w->index && flags & END_LAST && writer_index(w, NULL, NULL))
+		return -1;
 	w->end.due = 0;
 	w->in_segment = false;
 	w->more_follows = !(flags & END_LAST);
@@ -397,16 +430,22 @@ static int send_events(struct writer *w, const void *tail, size_t tail_size)
 	return w->sent.after ? w->sent.after(w->sent.after_ctx) : 0;
 }
 
-int writer_flush(void *writer)
+/* Send all declarations and rows. */
+static int flush_rows(struct writer *w)
 {
-	struct writer *w = writer;
-
 	if (w->out_of_memory)
 		return writer_no_memory(w);
 	return writer_send_dict(w) || send_events(w, NULL, 0) ? -1 : 0;
 }
 
-/* Flush as writer_flush does, with the bytes of the last row's tail, which are not among the
+int writer_flush(void *writer)
+{
+	struct writer *w = writer;
+
+	return flush_rows(w) || output_flush(w->output, &w->error) ? -1 : 0;
+}
+
+/* Flush as flush_rows does, with the bytes of the last row's tail, which are not among the
  * rows. */
 static int writer_flush_large(struct writer *w, const void *tail, size_t n)
 {
@@ -421,14 +460,14 @@ int writer_flush_old(struct writer *w)
 
 static int writer_end_segment(struct writer *w, uint32_t flags)
 {
-	if (writer_flush(w) || writer_open_calls(w))
+	if (flush_rows(w) || writer_open_calls(w))
 		return -1;
 	return send_end(w, flags, w->end.status);
 }
 
 int writer_pass_end(struct writer *w, uint32_t flags, uint64_t gaps, uint64_t lost)
 {
-	if (writer_need_segment(w) || writer_flush(w) || writer_open_calls(w))
+	if (writer_need_segment(w) || flush_rows(w) || writer_open_calls(w))
 		return -1;
 	w->end.gaps = gaps;
 	w->end.lost = lost;
@@ -853,7 +892,7 @@ int writer_pass_meta(struct writer *w, uint32_t wire_source, const char *name, c
 	struct meta m = new_meta(wire_source, name, data, n);
 
 	m.flags = reference ? META_REFERENCE : 0;
-	return writer_need_segment(w) || writer_flush(w) ? -1 : send_pieces(w, m, data);
+	return writer_need_segment(w) || flush_rows(w) ? -1 : send_pieces(w, m, data);
 }
 
 int writer_meta(struct writer *w, uint32_t source, const char *name, const void *data, size_t n)
@@ -868,7 +907,7 @@ int writer_meta(struct writer *w, uint32_t source, const char *name, const void 
 	m = new_meta(source, kept, data, n);
 	w->metas.meta[w->metas.count] = m;
 	w->metas.meta[w->metas.count++].flags = META_REFERENCE;
-	if (writer_declare(w, ENTRY_SOURCE, source) || writer_flush(w) || send_pieces(w, m, data))
+	if (writer_declare(w, ENTRY_SOURCE, source) || flush_rows(w) || send_pieces(w, m, data))
 		return -1;
 	/* META blocks do not count towards the limit of a segment */
 	w->segment_bytes = 0;
@@ -956,7 +995,7 @@ int writer_pass(struct writer *w, const struct block *b, struct error *e)
 	e->what[0] = '\0';
 	/* declarations may be sent before pending rows unless they change what these rows mean
 	 */
-	if (writer_need_segment(w) || ((b->kind != BLOCK_DICT || b->redeclares) && writer_flush(w)))
+	if (writer_need_segment(w) || ((b->kind != BLOCK_DICT || b->redeclares) && flush_rows(w)))
 		goto fail;
 	if (b->kind == BLOCK_EVENTS) {
 		struct events it;
@@ -993,7 +1032,7 @@ int writer_pass_begin(struct writer *w, const struct block *b, const uint8_t *pa
 	uint8_t header[BLOCK_HEADER];
 	struct iovec v[] = {{header, sizeof header}, {(void *)payload, have}};
 
-	if (writer_need_segment(w) || writer_flush(w)) {
+	if (writer_need_segment(w) || flush_rows(w)) {
 		*e = w->error;
 		return -1;
 	}
@@ -1281,7 +1320,7 @@ static int writer_add_row(struct writer *w, const struct row_ids *ids)
 			return -1;
 	}
 	if (full) {
-		if (w->block.started && writer_flush(w))
+		if (w->block.started && flush_rows(w))
 			return -1;
 		if (!ids->declared && is_full(w) && writer_next_segment(w))
 			return -1;

@@ -138,7 +138,8 @@ struct writer {
 	uint64_t segment_limit, segment_bytes;
 	uint64_t repeated; /* bytes of declarations of the segment that others before it have */
 	struct writer_calls calls;
-	bool calls_due; /* the present segment has no open calls yet, but needs them */
+	bool calls_due;		    /* the present segment has no open calls yet, but needs them */
+	struct index_writer *index; /* makes an INDEX of the stream; NULL: there is none */
 	bool crc, in_segment, more_follows, out_of_memory;
 	bool broken; /* a block was written in part: no more output */
 
@@ -150,6 +151,9 @@ struct writer {
 
 /* Start writing. segment_limit: bytes after which a new segment begins, 0 never. */
 int writer_init(struct writer *w, struct output *output, uint64_t segment_limit);
+/* Index the stream and, if level is not 0, compress it at that level. Called before the first
+ * block, when the output is open. */
+int writer_archive(struct writer *w, int level);
 void writer_free(struct writer *w);
 
 /* Add a property of HEAD: HEAD_COMMAND for each stage, HEAD_SOURCE. */

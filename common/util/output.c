@@ -557,6 +557,8 @@ static void output_drop(struct output *o)
 		unlink(o->temporary);
 		temporary_unname(o->temporary);
 	}
+	if (o->filter)
+		o->filter->drop(o);
 	free(o->name);
 	free(o->place);
 	free(o->temporary);
@@ -602,6 +604,8 @@ int output_write(struct output *o, const void *data, size_t n, struct error *e)
 {
 	const char *p = data;
 
+	if (o->filter && !o->filter->writes)
+		return o->filter->put(o, data, n, e);
 	while (n) {
 		ssize_t done = write(o->fd, p, n);
 
@@ -632,6 +636,12 @@ int output_write_buffer(struct output *o, const struct buffer *b, struct error *
 
 int output_writev(struct output *o, struct iovec *v, int n, struct error *e)
 {
+	if (o->filter) {
+		for (int i = 0; i < n; i++)
+			if (output_write(o, v[i].iov_base, v[i].iov_len, e))
+				return -1;
+		return 0;
+	}
 	while (n > 0) {
 		ssize_t written = writev(o->fd, v, n < IOV_MAX ? n : IOV_MAX);
 		size_t done;
@@ -693,12 +703,17 @@ static int put_in_place(struct output *o)
 
 int output_close(struct output *o, int status, struct error *e)
 {
-	bool keep = o->place && status != STATUS_FAILED && !o->failed && !memory_failed();
+	bool keep;
 	int r = 0;
 
+	if (o->filter && !o->failed && o->filter->finish(o, e)) {
+		o->failed = true;
+		r = -1;
+	}
+	keep = o->place && status != STATUS_FAILED && !o->failed && !memory_failed();
 	if (memory_failed())
 		r = error_no_memory(e);
-	else if (o->failed)
+	else if (o->failed && !r)
 		r = error_set(e, o->name, NO_OFFSET, "the output is incomplete");
 	if (keep && give_name(o))
 		r = error_errno(e, o->name, NO_OFFSET, "cannot give the output file its name");

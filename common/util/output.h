@@ -103,6 +103,18 @@ enum output_kind {
 	OUTPUT_FILE,	/* a file of a binary format: never to a terminal */
 };
 
+struct output;
+
+/* What compresses an output (frames.h). Functions that return int return 0, or -1 with *e filled.
+ */
+struct output_filter {
+	int (*put)(struct output *o, const void *data, size_t n, struct error *e);
+	int (*flush)(struct output *o, struct error *e); /* write all that was put */
+	int (*finish)(struct output *o, struct error *e);
+	void (*drop)(struct output *o);
+	bool writes; /* what is written is the filter's */
+};
+
 struct output {
 	int fd;
 	bool owned; /* fd is closed by output_close */
@@ -112,6 +124,7 @@ struct output {
 	char *name;	  /* for messages */
 	char *place;	  /* path of the target, NULL if written directly */
 	char *temporary;  /* temporary name, NULL while it has none (O_TMPFILE) */
+	struct output_filter *filter; /* compresses what is written; NULL: nothing does */
 };
 
 /*
@@ -150,9 +163,15 @@ static inline int output_fd(const struct output *o)
 	return o->fd;
 }
 
+/* Write what a filter has not written yet. */
+static inline int output_flush(struct output *o, struct error *e)
+{
+	return o->filter ? o->filter->flush(o, e) : 0;
+}
+
 static inline bool output_is_pipe(const struct output *o)
 {
-	return o->pipe;
+	return o->pipe && !o->filter;
 }
 
 /* Test whether the output is a regular file: FILE or redirected standard output. */
