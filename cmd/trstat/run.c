@@ -2507,8 +2507,10 @@ static int print_table(struct stage *stage, struct query *q, struct statistics *
 	return report_table(stage, q, st, NULL);
 }
 
-static int print_slowest(struct stage *stage, const struct query *q, struct slow_list *l,
-			 bool ticks)
+int view_print(struct stage *stage, const struct stat_settings *s,
+	       int (*write)(void *ctx, const struct stat_settings *s, struct text *out,
+			    struct error *e),
+	       void *ctx)
 {
 	struct text *text = malloc(sizeof(*text));
 	struct error e;
@@ -2517,12 +2519,26 @@ static int print_slowest(struct stage *stage, const struct query *q, struct slow
 	if (!text)
 		return stage_no_memory(stage);
 	text_init(text, &stage->output);
-	screen_find(q->settings->screen, &stage->output);
-	bad = slowest_write(l, ticks, q->settings->format, q->settings->screen, text)
-		      ? error_no_memory(&e)
-		      : text_flush(text, &e);
+	screen_find(s->screen, &stage->output);
+	bad = write(ctx, s, text, &e) || text_flush(text, &e);
 	free(text);
 	return bad ? stage_fail(stage, &e) : 0;
+}
+
+/* What run_write_slowest writes. */
+struct slowest_shown {
+	struct slow_list *list;
+	bool ticks;
+};
+
+static int run_write_slowest(void *ctx, const struct stat_settings *s, struct text *out,
+			     struct error *e)
+{
+	const struct slowest_shown *shown = ctx;
+
+	return slowest_write(shown->list, shown->ticks, s->format, s->screen, out)
+		       ? error_no_memory(e)
+		       : 0;
 }
 
 /* Conditions of --fail-if are counted at the same time. */
@@ -2555,7 +2571,9 @@ static void run_slowest(struct stage *stage, struct query *q, struct alarms *ala
 		stage_fail(stage, &e);
 	else if (bad)
 		stage_no_memory(stage);
-	if (!query_check_names(stage, q, alarms) && !print_slowest(stage, q, &s.list, s.ticks)) {
+	if (!query_check_names(stage, q, alarms) &&
+	    !view_print(stage, q->settings, run_write_slowest,
+			&(struct slowest_shown){&s.list, s.ticks})) {
 		report_alarms(stage, q, &st, alarms, NULL);
 		st.calls.counts = s.calls.counts;
 		if (!stage->options->quiet)
@@ -2632,7 +2650,8 @@ static void print_merged(struct stage *stage, struct query *q, struct summary *s
 	uint64_t width = 0;
 
 	if (settings->view == VIEW_SLOWEST) {
-		print_slowest(stage, q, &sm->slowest, st->ticks);
+		view_print(stage, settings, run_write_slowest,
+			   &(struct slowest_shown){&sm->slowest, st->ticks});
 	} else if (settings->interval) {
 		if (monitor_width(settings->interval, st->ticks, &width, &e))
 			stage_fail(stage, &e);

@@ -266,6 +266,13 @@ int monitor_end(struct monitor *m, struct error *e);
 /* Forget the interval, because other parts of the trace follow. */
 void monitor_restart(struct monitor *m);
 
+/* Print a view that is not of groups, on the screen of the settings, by a function that returns -1
+ * with e filled. Returns -1; the error is in stage. */
+int view_print(struct stage *stage, const struct stat_settings *s,
+	       int (*write)(void *ctx, const struct stat_settings *s, struct text *out,
+			    struct error *e),
+	       void *ctx);
+
 /* --- the end of trstat: the table, notes on stderr, and the conditions of --fail-if --- */
 
 /* Set STATUS_CONDITION if a condition is true, in an interval or (NULL) in everything; in

@@ -482,9 +482,9 @@ static void why_leave_out(struct why_view *v)
 	v->count = left;
 }
 
-static int why_write(struct why_view *v, const struct query *q, struct text *out, struct error *e)
+static int why_write(void *ctx, const struct stat_settings *s, struct text *out, struct error *e)
 {
-	const struct stat_settings *s = q->settings;
+	struct why_view *v = ctx;
 	bool people = s->format == TABLE_ALIGNED;
 	size_t most = s->limited ? s->limit : people && s->screen->height ? TABLE_ROWS : 0;
 	size_t rows = most && most < v->count ? most : v->count;
@@ -501,21 +501,6 @@ static int why_write(struct why_view *v, const struct query *q, struct text *out
 	if (people)
 		table_put_more(out, v->count - rows);
 	return 0;
-}
-
-static int why_print(struct stage *stage, struct why_view *v, const struct query *q)
-{
-	struct text *text = malloc(sizeof(*text));
-	struct error e;
-	int bad;
-
-	if (!text)
-		return stage_no_memory(stage);
-	text_init(text, &stage->output);
-	screen_find(q->settings->screen, &stage->output);
-	bad = why_write(v, q, text, &e) || text_flush(text, &e);
-	free(text);
-	return bad ? stage_fail(stage, &e) : 0;
 }
 
 /* --- remarks --- */
@@ -573,7 +558,7 @@ void run_why(struct stage *stage, struct query *q)
 		stage_fail(stage, &e);
 	else if (bad)
 		stage_no_memory(stage);
-	if (!query_check_names(stage, q, NULL) && !why_print(stage, v, q))
+	if (!query_check_names(stage, q, NULL) && !view_print(stage, q->settings, why_write, v))
 		why_report(stage, v, q);
 	why_free(&v->why);
 	stack_tree_free(&v->tree);

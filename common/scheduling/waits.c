@@ -449,6 +449,15 @@ static struct wait_cpu *event_cpu(struct waits *w, bool *bad)
 	return *bad ? NULL : &w->cpus[w->event.cpu];
 }
 
+/* Get the number of a name of a kind of interrupts: "irq disk". */
+static uint32_t interrupt_words(struct waits *w, const char *kind, const char *text, size_t size)
+{
+	char words[64];
+
+	snprintf(words, sizeof words, "%s %.*s", kind, (int)(size < 48 ? size : 48), text);
+	return intern_string(&w->names, words);
+}
+
 /* Name an interrupt by an event that begins it. */
 static uint32_t interrupt_name(struct waits *w, const struct event *e, uint8_t role)
 {
@@ -456,35 +465,26 @@ static uint32_t interrupt_name(struct waits *w, const struct event *e, uint8_t r
 	const struct field *f = field_find(e->type, "name");
 	const char *name = interrupt_of(e->type, "_entry"), *text = NULL;
 	struct field_value v = {.form = FORM_NONE};
-	char words[64];
-	int64_t number = -1;
+	int64_t number;
 	size_t size = 0;
 
 	if (!type)
 		return INTERN_NONE;
-	if (role == WAITS_IRQ || role == WAITS_SOFTIRQ)
-		scheduling_number(type, e, IRQ_NUMBER, &number);
-	if (role == WAITS_IRQ && scheduling_text(type, e, IRQ_NAME, &text, &size)) {
-		snprintf(words, sizeof words, "irq %.*s", (int)(size < 48 ? size : 48), text);
-		return intern_string(&w->names, words);
-	}
-	if (role == WAITS_IRQ || role == WAITS_SOFTIRQ) {
-		bool soft = role == WAITS_SOFTIRQ && number >= 0 && number < SOFTIRQS;
-
-		snprintf(words, sizeof words, soft ? "softirq %s" : "%s%s",
-			 soft			 ? softirq_name((unsigned)number)
-			 : role == WAITS_SOFTIRQ ? "softirq"
-						 : "irq",
-			 "");
-		return intern_string(&w->names, words);
+	if (role == WAITS_IRQ)
+		return scheduling_text(type, e, IRQ_NAME, &text, &size)
+			       ? interrupt_words(w, "irq", text, size)
+			       : intern_string(&w->names, "irq");
+	if (role == WAITS_SOFTIRQ) {
+		if (!scheduling_number(type, e, IRQ_NUMBER, &number) || number < 0 ||
+		    number >= SOFTIRQS)
+			return intern_string(&w->names, "softirq");
+		text = softirq_name((unsigned)number);
+		return interrupt_words(w, "softirq", text, strlen(text));
 	}
 	if (f)
 		field_get(e, f, 0, &v);
-	if (v.form == FORM_TEXT && v.size) {
-		snprintf(words, sizeof words, "irq %.*s", (int)(v.size < 48 ? v.size : 48),
-			 (const char *)v.text);
-		return intern_string(&w->names, words);
-	}
+	if (v.form == FORM_TEXT && v.size)
+		return interrupt_words(w, "irq", (const char *)v.text, v.size);
 	/* "irq 33", "softirq NET_RX" */
 	if (role == WAITS_CALL && e->location) {
 		struct text_ref of = dictionary_location_name(w->dictionary, e->location);
