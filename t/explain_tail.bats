@@ -129,7 +129,8 @@ for i in range(calls):
 		'dict(v=i) if not slow else {}' 'dict(o=dict(i=dict(v="s" if slow else "no")))' \
 		'dict(v=("a.b|\\\\\"[" * 40)[:200] + str(i) if slow else "a.b" * 9 + str(i))' \
 		'dict(v=("x" * 95 + "yy")[:97 if slow else 95])' 'dict(v="\u202e\x9b\xff" if slow else "")' \
-		'dict(v=("z" * 96)[:95 if slow else 96])'; do
+		'dict(v=("z" * 96)[:95 if slow else 96])' 'dict(v="x" * 95 + "\u00e9" * 3 if slow else "no")' \
+		'dict(v=0.0 if slow else float("nan"), w=-0.0 if i % 2 else 0.0)'; do
 		values value.trs 2000 'i + (10**6 if slow else 10**5)' "$value"
 		explain value.trs -t json --quantile 0.98 >rows.json
 		difference=$(python3 -c '

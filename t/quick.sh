@@ -32,6 +32,7 @@ other_names() {
 		cmd/trstat/@(main|run|statistics).*	stat stat_views stat_alarm jobs
 		cmd/trstat/@(histogram|prom|timeline|tree).*	stat_views stat_interval
 		cmd/trstat/explain_tail.*	explain_tail
+		common/pairs/call_sample.*	explain_tail
 		cmd/trstat/summary.*	merge
 		cmd/trstat/why.*	why
 		cmd/trstat/report*	report

@@ -9,6 +9,7 @@
 #define TR_UTIL_BUFFER_H
 
 #include <stdbool.h>
+#include <stdlib.h>
 
 #include "common/util/bytes.h"
 
@@ -122,6 +123,39 @@ void *array_reach_slow(void *array, size_t *capacity, size_t i, size_t element);
 static inline void *array_reach(void *array, size_t *capacity, size_t i, size_t element)
 {
 	return i < *capacity ? array : array_reach_slow(array, capacity, i, element);
+}
+
+/*
+ * The indexes of an array whose elements are reused. Zero-initialised: no index is in use.
+ */
+struct indexes {
+	size_t count; /* number of indexes ever used: 0 to count - 1 */
+	size_t *unused, nunused, capacity;
+};
+
+/* Take an unused index. Returns -1 when out of memory. */
+static inline int indexes_take(struct indexes *x, size_t *index)
+{
+	if (x->nunused) {
+		*index = x->unused[--x->nunused];
+		return 0;
+	}
+	/* reserved here, so that returning the index cannot fail */
+	if (ARRAY_GROW(x->unused, x->capacity, x->count))
+		return -1;
+	*index = x->count++;
+	return 0;
+}
+
+static inline void indexes_give(struct indexes *x, size_t index)
+{
+	x->unused[x->nunused++] = index;
+}
+
+static inline void indexes_free(struct indexes *x)
+{
+	free(x->unused);
+	*x = (struct indexes){0};
 }
 
 /*
