@@ -276,7 +276,7 @@ for row in csv.DictReader(sys.stdin):
 
 @test "parquet: times that its numbers cannot hold are counted" {
 	run -0 pipe "trdecode -q '$DATA/apitrace/v6.trace' | trencode -t parquet --tick 300000000000000000ns -o x.parquet"
-	assert_line --regexp '^trencode: [1-9][0-9]* numbers are 2\^63 or more: written as 9223372036854775807, the largest number of parquet$'
+	assert_line --regexp '^trencode: [1-9][0-9]* numbers are 2\^63 or more: written as 9223372036854775807, the largest number of the format$'
 	run -0 pipe "trdecode -q '$DATA/apitrace/v6.trace' | trencode -t parquet -o x.parquet"
 	refute_line --partial 2^63
 }

@@ -22,6 +22,7 @@ other_names() {
 		cmd/trdecode/uftrace_kernel.*	decode_kernel
 		cmd/trencode/@(apitrace|pack|snappy_memory).*	apitrace
 		cmd/trencode/@(attributes|spans|table).*	encode_rows
+		cmd/trencode/@(parquet|arrow).*	encode_dataset encode_rows
 		cmd/trencode/@(encode|encoder|main).*	encode_text encode_split jobs
 		cmd/trencode/formats.*	encode_text matrix encode_examples adding quick
 		cmd/trencode/@(flame_chart|tree_output|tracks).*	encode_svg encode_chrome encode_speedscope

@@ -10,6 +10,7 @@
 #include "cmd/trencode/convert.h"
 #include "cmd/trencode/text/apitrace.h"
 #include "cmd/trencode/tracks.h"
+#include "cmd/trencode/text/tracecmd.h"
 #include "common/formats/perfetto.h"
 #include "common/pairs/flows.h"
 #include "common/stream/field.h"

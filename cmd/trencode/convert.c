@@ -1,6 +1,7 @@
 /*
  * convert.c - what all conversions to other systems' traces share
  */
+#include "cmd/trencode/text/tracecmd.h"
 #include "common/ftrace/event_format.h"
 #include "cmd/trencode/convert.h"
 

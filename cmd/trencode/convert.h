@@ -8,46 +8,13 @@
 #include <stdint.h>
 
 #include "cmd/trencode/encoder.h"
-#include "cmd/trencode/text/tracecmd.h"
 #include "common/calls/calls.h"
 #include "common/cli/program.h"
-#include "common/ftrace/print_format.h"
 #include "common/stream/clocks.h"
 #include "common/stream/dictionary.h"
 #include "common/stream/reader.h"
 #include "common/stream/value.h"
 #include "common/util/buffer.h"
-
-/*
- * The text that the kernel's trace_printk() wrote, for formats that show fields.
- *
- * A bprint event has the address of a format and its arguments, a bputs event the address of a
- * text; META parts of the recording contain both texts. All zero is valid and knows no text.
- */
-
-/* The texts of one stream's recordings. */
-struct kernel_messages {
-	struct tc_sources sources;
-	struct {
-		bool ready, bputs;
-		struct bprint_fields bprint;
-		struct event_field text; /* of bputs */
-	} * types;			 /* by number: the fields, parsed once */
-	size_t ntypes;
-	struct print_line line;
-};
-
-/* Test whether events of that type may have a message. */
-static inline bool kernel_messages_has(const struct type *t)
-{
-	return t->group.size == 6 && !memcmp(t->group.text, "ftrace", 6) &&
-	       (!strcmp(t->name.text, "bprint") || !strcmp(t->name.text, "bputs"));
-}
-
-/* Get the message of such an event, without the newline at its end, valid until the next call;
- * *size is 0 if the recording does not contain its text. Returns 0, or -1 when out of memory. */
-int kernel_message(struct kernel_messages *k, const struct event *ev, const char **text,
-		   size_t *size);
 
 /* --- names of functions as a format writes them, rendered once each --- */
 

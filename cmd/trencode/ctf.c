@@ -12,6 +12,7 @@
 #include "cmd/trencode/convert.h"
 #include "cmd/trencode/tree_output.h"
 #include "cmd/trencode/encoder.h"
+#include "cmd/trencode/text/tracecmd.h"
 #include "common/calls/calls.h"
 #include "common/formats/ctf.h"
 #include "common/util/buffer.h"

@@ -76,12 +76,14 @@ struct encode_options {
 	int file_version;  /* --file-version of a trace.dat: 6, 7; 0: the source's; of CTF: 1 (that
 			      is 1.8), 2; 0: 1 */
 	const char *blobs; /* --blobs: directory for the blobs, NULL: blobs are not written */
-	const char *columns; /* -c; NULL: the default columns */
-	const char *title;   /* --title of svg; NULL: not given */
-	const char *weight;  /* --weight of a profile; NULL: not given */
-	const char *pair;    /* --pair of a profile; NULL: not given */
-	const char *why;     /* --why of a timeline; NULL: not given */
-	unsigned jobs;	     /* -j; 0: not given */
+	const char *columns;   /* -c; NULL: the default columns */
+	const char *table;     /* --table of parquet and arrow; NULL: the rows */
+	const char *partition; /* --partition of parquet; NULL: one file */
+	const char *title;     /* --title of svg; NULL: not given */
+	const char *weight;    /* --weight of a profile; NULL: not given */
+	const char *pair;      /* --pair of a profile; NULL: not given */
+	const char *why;       /* --why of a timeline; NULL: not given */
+	unsigned jobs;	       /* -j; 0: not given */
 	/* of a worker: number of threads that were declared before the first rows */
 	uint32_t threads_before;
 	struct encode_counts *counts; /* a worker: they are set, not reported; else NULL */
@@ -127,6 +129,7 @@ struct encoder {
 	const struct convert_target *conversion;
 	const struct encoder *by_time; /* the encoder with --by-time; NULL: the option has no effect
 					*/
+	const struct encoder *partitioned; /* the encoder with --partition; NULL: there is none */
 	bool holds_several; /* several traces, one after another, can be written to one file */
 	bool needs_meta;    /* without META blocks of the source the trace must be converted */
 	bool stateful; /* the trace has the threads of its events only where they change: a range of

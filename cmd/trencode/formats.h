@@ -29,7 +29,8 @@
 	F(pprof)                                                                                   \
 	F(perfetto)                                                                                \
 	F(firefox)                                                                                 \
-	F(parquet)
+	F(parquet)                                                                                 \
+	F(arrow)
 
 #define FORMAT_DECLARE(name) extern const struct encoder encoder_##name;
 TRENCODE_FORMATS(FORMAT_DECLARE)

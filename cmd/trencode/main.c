@@ -165,6 +165,8 @@ enum {
 	KEY_PAIR,
 	KEY_WHY,
 	KEY_SPLIT,
+	KEY_TABLE,
+	KEY_PARTITION,
 };
 
 static char settings_formats[256]; /* names of the encoders, which main adds */
@@ -185,7 +187,7 @@ static const struct option_row settings_rows[] = {
 	 "about SIZE bytes of\noutput, such as 64M, or of TIME, such as 10s; calls\nthat are open "
 	 "at a cut are clipped to each file",
 	 NULL},
-	{OPTION_HEADING, NULL, NULL, "", "text ndjson csv tsv parquet"},
+	{OPTION_HEADING, NULL, NULL, "", "text ndjson csv tsv parquet arrow"},
 	{'c', "columns", "LIST",
 	 "show the columns LIST; +LIST adds to the usual ones\ntext: "
 	 "dur,tid,address,time,delta,elapsed,comm,\nmodule,none,all; others: "
@@ -194,6 +196,16 @@ static const struct option_row settings_rows[] = {
 	 "time dur type pid tid cpu comm name depth file line args kind self caller recursive "
 	 "unfinished group module class input stack weight running runnable sleeping blocked "
 	 "iowait offcpu unknown none all address delta elapsed"},
+	{OPTION_HEADING, NULL, NULL, "", "parquet arrow"},
+	{KEY_TABLE, "table", "TABLE",
+	 "write one table: call, sample, counter, gap, state,\nthread, trace, or event.TYPE, with "
+	 "columns of its\nfields",
+	 "call sample counter gap state thread trace"},
+	{OPTION_HEADING, NULL, NULL, "", "parquet"},
+	{KEY_PARTITION, "partition", "LIST",
+	 "write all tables to the data set -o DIR, in\ndirectories by LIST: host, host=NAME, date, "
+	 "table;\na second run of a recording replaces its files",
+	 "host,date,table"},
 	{OPTION_HEADING, NULL, NULL, "", "text"},
 	{KEY_RAW, "raw", NULL, "trace-cmd: fields as recorded (trace-cmd report -R)", NULL},
 	{KEY_NO_PLUGINS, "no-plugins", NULL,
@@ -230,7 +242,7 @@ static const struct option_row settings_rows[] = {
 	 NULL},
 	{OPTION_HEADING, NULL, NULL, "",
 	 "folded svg dot mermaid chrome ndjson csv tsv speedscope callgrind pprof perfetto "
-	 "parquet"},
+	 "parquet arrow"},
 	{KEY_UNCLOSED, "unclosed", "HOW", "close (default) or drop calls without a return",
 	 "close drop"},
 	{OPTION_HEADING, NULL, NULL, "", "folded svg dot mermaid callgrind pprof firefox"},
@@ -255,7 +267,7 @@ static const struct option_row settings_rows[] = {
 	{OPTION_HEADING, NULL, NULL, "", "chrome speedscope firefox"},
 	{KEY_REBASE, "rebase", "ORIGIN", "count times from start (default), or none: unchanged",
 	 "start none"},
-	{OPTION_HEADING, NULL, NULL, "", "chrome ndjson csv tsv parquet ctf"},
+	{OPTION_HEADING, NULL, NULL, "", "chrome ndjson csv tsv parquet arrow ctf"},
 	{KEY_INT64, "json-int64", "FORM",
 	 "write integers beyond 2^53 as number (default) or\nstring", "number string"},
 	{OPTION_HEADING, NULL, NULL, "", "csv tsv"},
@@ -397,6 +409,16 @@ static int clip_parse_split(struct clip *c, const char *text, struct error *e)
 }
 
 /* Parse one option, for struct program. ctx is a struct encode_settings. */
+static int take_file_version(struct encode_options *o, const char *arg, struct error *e)
+{
+	if (!options_apply("6 7 1.8 2", arg))
+		return error_set(e, NULL, NO_OFFSET,
+				 "--file-version is 6 or 7 (trace-cmd), 1.8 or 2 (ctf), not '%s'",
+				 arg);
+	o->file_version = *arg - '0';
+	return 0;
+}
+
 static int encode_settings_option(void *ctx, int key, const char *arg, struct error *e)
 {
 	struct encode_settings *s = ctx;
@@ -420,16 +442,7 @@ static int encode_settings_option(void *ctx, int key, const char *arg, struct er
 	case KEY_THREAD_IDS: s->encode.flags |= ENCODE_THREAD_IDS; break;
 	case KEY_OCTAL: s->encode.flags |= ENCODE_PLAIN_OCTAL; break;
 	case KEY_COMPRESS: return pack_parse(&s->encode.compress, arg, e);
-	case KEY_FILE_VERSION:
-		if (strcmp(arg, "6") != 0 && strcmp(arg, "7") != 0 && strcmp(arg, "1.8") != 0 &&
-		    strcmp(arg, "2") != 0)
-			return error_set(
-				e, NULL, NO_OFFSET,
-				"--file-version is 6 or 7 (trace-cmd), 1.8 or 2 (ctf), not "
-				"'%s'",
-				arg);
-		s->encode.file_version = *arg - '0';
-		break;
+	case KEY_FILE_VERSION: return take_file_version(&s->encode, arg, e);
 	case KEY_RESYNTHESIZE: s->encode.flags |= ENCODE_RESYNTHESIZE; break;
 	case KEY_TICK: return take_tick(&s->encode, arg, e);
 	case KEY_BY_TIME: s->encode.flags |= ENCODE_BY_TIME; break;
@@ -448,6 +461,8 @@ static int encode_settings_option(void *ctx, int key, const char *arg, struct er
 	case KEY_WEIGHT: s->encode.weight = arg; break;
 	case KEY_PAIR: return take_pair(&s->encode, arg, e);
 	case KEY_WHY: s->encode.why = arg; return 0;
+	case KEY_TABLE: s->encode.table = arg; break;
+	case KEY_PARTITION: s->encode.partition = arg; break;
 	case 'c': s->encode.columns = arg; break;
 	case KEY_NO_HEADER: s->encode.flags |= ENCODE_NO_HEADER; break;
 	case KEY_INT64:
@@ -486,7 +501,7 @@ static bool has_other_suffix(const char *name)
 	const char *dot = strrchr(name, '.');
 
 	return dot && options_apply("gz bz2 xz zst lz4 zip html htm xml yaml yml xlsx pdf png db "
-				    "sqlite duckdb arrow svgz pb",
+				    "sqlite duckdb svgz pb",
 				    dot + 1);
 }
 
@@ -494,6 +509,25 @@ static bool has_other_suffix(const char *name)
 static bool is_file_name(const char *output)
 {
 	return output && strcmp(output, "-") != 0 && strncmp(output, "/dev/", 5) != 0;
+}
+
+/* Choose the encoder of a data set. Returns the exit status of a usage error; -1: there is none. */
+static int check_tables(struct encode_settings *s, const struct common_options *common)
+{
+	const struct encode_options *o = &s->encode;
+
+	if (o->columns && (o->table || o->partition))
+		return program_usage(common, "-c does not go with --table and --partition: tables "
+					     "have all their columns");
+	if (o->table && o->partition)
+		return program_usage(common, "--table does not go with --partition, which writes "
+					     "all tables");
+	if (o->partition && (!is_file_name(common->output) || clip_splits(&s->clip)))
+		return program_usage(common, "--partition needs -o DIR, and does not go with "
+					     "--split");
+	if (o->partition && s->encoder->partitioned)
+		s->encoder = s->encoder->partitioned;
+	return -1;
 }
 
 int main(int argc, char **argv)
@@ -523,6 +557,9 @@ int main(int argc, char **argv)
 	if (by_suffix)
 		settings.encoder = by_suffix;
 	status = program_check_format(&common, settings.encoder->name);
+	if (status >= 0)
+		return status;
+	status = check_tables(&settings, &common);
 	if (status >= 0)
 		return status;
 	if (settings.encode.flags & ENCODE_BY_TIME && settings.encode.pair)

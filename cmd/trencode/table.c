@@ -1,20 +1,17 @@
 /*
- * table.c - tables of events: csv, tsv, ndjson, Parquet
+ * table.c - tables of events: csv, tsv, ndjson
  *
  *     time,tid,comm,kind,name
  *     1000,7,worker,enter,read
  */
 #include <inttypes.h>
-#include <snappy-c.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/trencode/attributes.h"
 #include "cmd/trencode/convert.h"
-#include "cmd/trencode/encoder.h"
 #include "cmd/trencode/formats.h"
-#include "cmd/trencode/spans.h"
+#include "cmd/trencode/table.h"
 #include "common/expr/declared.h"
 #include "common/formats/apitrace.h"
 #include "common/protobuf/protobuf.h"
@@ -28,141 +25,6 @@
 #include "common/value/delimited.h"
 #include "common/value/json.h"
 #include "common/value/scalar.h"
-
-/*
- * Fields of events, arguments and return values as columns of a table.
- *
- * A column is named as a key elsewhere: next_comm, arg.1, arg.NAME, ret; or, with a dot before it,
- * as a field of which another column has the name: .pid. A call has what its enter and its leave
- * have, of both that of the leave.
- *
- * A function that returns int returns 0, or -1 when out of memory.
- */
-
-enum { FIELD_COLUMNS = 100 }; /* at most, in a table */
-
-struct field_columns {
-	struct text_ref columns[FIELD_COLUMNS];	      /* as written */
-	struct text_ref names[FIELD_COLUMNS];	      /* of the fields */
-	const struct attribute *cells[FIELD_COLUMNS]; /* of one row; NULL: it has none */
-	size_t count;
-	struct attributes attributes;
-	struct buffer bytes; /* the attributes of the row */
-	uint32_t *fields;    /* by type and column: 2 + index of the field, 1 none, 0 not known */
-	size_t nfields;
-	bool declared; /* only fields of types: no arguments */
-};
-
-/*
- * Events as rows of a table, for csv, tsv, ndjson and parquet.
- *
- * A call is one row, written at its end. Each other event is one row, too.
- *
- * A function that returns int returns 0, or -1 with *e filled.
- */
-
-enum row_column {
-	ROW_TIME,
-	ROW_DUR,
-	ROW_TYPE,
-	ROW_PID,
-	ROW_TID,
-	ROW_CPU,
-	ROW_COMM,
-	ROW_NAME,
-	ROW_DEPTH,
-	ROW_FILE,
-	ROW_LINE,
-	ROW_ARGS,
-	/* only with -c */
-	ROW_KIND,
-	ROW_SELF,
-	ROW_CALLER,
-	ROW_RECURSIVE,
-	ROW_UNFINISHED,
-	ROW_GROUP,
-	ROW_MODULE,
-	ROW_CLASS,
-	ROW_INPUT,
-	ROW_STACK,
-	ROW_WEIGHT,
-	ROW_WEIGHT_TOTAL,
-	ROW_WEIGHT_COUNT,
-	ROW_WEIGHT_UNIT,
-	ROW_TIME_UNIT,
-	ROW_NESTING,
-	/* times of calls in states (states.h); irq is a field of interrupts */
-	ROW_RUNNING,
-	ROW_RUNNABLE,
-	ROW_SLEEPING,
-	ROW_BLOCKED,
-	ROW_IOWAIT,
-	ROW_OFFCPU,
-	ROW_UNKNOWN,
-	ROW_COLUMNS, /* from here on those of event_rows.fields */
-	ROW_ALL = ROW_COLUMNS + FIELD_COLUMNS
-};
-
-/* The values of a column. */
-enum row_form {
-	COLUMN_TIME,  /* u64: ns or ticks */
-	COLUMN_SMALL, /* i32 */
-	COLUMN_FLAG,  /* 0 or 1 */
-	COLUMN_INT,   /* i64; of a weight, larger ones count as INT64_MAX */
-	COLUMN_REAL,
-	/* texts */
-	COLUMN_NAME,   /* a string of the dictionary, often repeated */
-	COLUMN_OBJECT, /* JSON, or any text */
-	COLUMN_FIELD,  /* see row_field */
-};
-
-/* One table. The state of an encoder begins with it. */
-struct event_rows {
-	struct spans spans;
-	struct location_names locations; /* only their numbers are used */
-	struct location_names texts;	 /* of csv, tsv and ndjson: names as cells */
-	struct buffer cell;		 /* while it is made */
-	struct attributes attributes;
-	struct buffer bytes;	   /* the attributes of a row */
-	struct buffer args, stack; /* ROW_ARGS, ROW_STACK of the row: never empty if it has them */
-	bool drop, wants_args;
-	uint8_t columns[ROW_ALL]; /* enum row_column, in the order of the output */
-	size_t ncolumns;
-	uint64_t wanted; /* columns as bits */
-	/* the other columns of one row, by enum row_column; of COLUMN_NAME numbers of strings */
-	uint64_t numbers[ROW_COLUMNS];
-	uint64_t present; /* bits: the cells that the row has */
-	struct field_columns fields;
-	const struct encode_options *options;
-	/* of a worker: the thread of an unfinished call that was declared after the first rows, 0
-	   none; there are several, whose order at the end is that in which they were declared */
-	uint32_t late_thread;
-	bool late_threads;
-	struct states *states; /* of threads, if a column is the time in a state; else NULL */
-	/* write the row; the format's */
-	int (*write)(struct event_rows *r, struct error *e);
-	bool marks; /* ndjson without -c: rows that are no whole calls of their thread's stack or no
-		       instants, have times in ticks, or an error with a name, have the columns of
-		       ndjson_marks, by which trdecode reads them back; the only column of fields
-		       is ret.name */
-};
-
-static inline bool row_has(const struct event_rows *r, enum row_column c)
-{
-	return r->present >> c & 1;
-}
-
-/* Get the cell of a COLUMN_OBJECT that the row has. */
-static inline const struct buffer *row_object(const struct event_rows *r, enum row_column c)
-{
-	return c == ROW_ARGS ? &r->args : &r->stack;
-}
-
-/* Get the cell of a COLUMN_FIELD; NULL: the row has none. */
-static inline const struct attribute *row_field(const struct event_rows *r, enum row_column c)
-{
-	return r->fields.cells[c - ROW_COLUMNS];
-}
 
 /* Values of field_columns.fields. */
 enum { NOT_KNOWN, NO_FIELD, FIRST_FIELD };
@@ -223,48 +85,11 @@ static int field_columns_read(struct field_columns *c)
 	return 0;
 }
 
-static enum row_form table_form_of(const struct field *f)
-{
-	if ((f->where != WHERE_FIXED && f->where != WHERE_TAIL) || f->count > 1)
-		return COLUMN_OBJECT;
-	if (f->kind == FIELD_UINT || f->kind == FIELD_INT)
-		return COLUMN_INT;
-	return f->kind == FIELD_FLOAT ? COLUMN_REAL : COLUMN_OBJECT;
-}
-
-/* Get what the values of a column are, by the declared types that have the field: numbers, or
- * texts, which are also names of numbers, arguments, and several of these. */
-static enum row_form field_columns_form(const struct field_columns *c, size_t column)
-{
-	const struct dictionary *d = c->attributes.dictionary;
-	enum row_form form = COLUMN_FIELD, next;
-	struct field_part part;
-	struct field element;
-
-	for (uint32_t i = 1; i < d->types.count; i++) {
-		const struct type *t = dictionary_type(d, i);
-		const struct field *f = field_find(t, c->names[column].text);
-
-		if (!f)
-			continue;
-		element = *f;
-		part = field_part(f, c->names[column].text);
-		if (part.element)
-			element.count = 1;
-		next = part.name ? COLUMN_OBJECT : table_form_of(&element);
-		form = form == COLUMN_FIELD || form == next ? next : COLUMN_OBJECT;
-	}
-	return form == COLUMN_FIELD ? COLUMN_OBJECT : form;
-}
-
 /* --- event rows --- */
 
 enum { USUAL_COLUMNS = ROW_ARGS + 1 };
 
-static const struct {
-	const char *name;
-	enum row_form form;
-} columns[ROW_COLUMNS] = {
+const struct row_column_kind row_columns[ROW_COLUMNS] = {
 	[ROW_TIME] = {"time", COLUMN_TIME},
 	[ROW_DUR] = {"dur", COLUMN_TIME},
 	[ROW_TYPE] = {"type", COLUMN_NAME},
@@ -302,16 +127,6 @@ static const struct {
 	[ROW_UNKNOWN] = {"unknown", COLUMN_TIME},
 };
 
-static const char *row_column_name(const struct event_rows *r, enum row_column c)
-{
-	return c < ROW_COLUMNS ? columns[c].name : r->fields.columns[c - ROW_COLUMNS].text;
-}
-
-static enum row_form row_column_form(enum row_column c)
-{
-	return c < ROW_COLUMNS ? columns[c].form : COLUMN_FIELD;
-}
-
 /* --- which columns --- */
 
 static bool rows_wanted(const struct event_rows *r, enum row_column c)
@@ -331,7 +146,7 @@ static enum row_column rows_named(const char *name, size_t n)
 	size_t i = 0;
 
 	while (i < ROW_COLUMNS &&
-	       (strlen(columns[i].name) != n || memcmp(columns[i].name, name, n) != 0))
+	       (strlen(row_columns[i].name) != n || memcmp(row_columns[i].name, name, n) != 0))
 		i++;
 	return (enum row_column)i;
 }
@@ -470,6 +285,7 @@ static int rows_put_nesting(struct event_rows *r, const struct span *s)
 
 static void rows_put_lane(struct event_rows *r, const struct lane *lane)
 {
+	r->lane = lane;
 	if (lane->flags & LANE_HAS_PID)
 		rows_put_number(r, ROW_PID, (uint64_t)(int64_t)lane->pid);
 	if (lane->flags & LANE_HAS_TID)
@@ -578,7 +394,7 @@ static void rows_put_states(struct event_rows *r, const struct span *s, const st
 							  .left = leave});
 
 	for (unsigned c = ROW_RUNNING; c <= ROW_UNKNOWN; c++)
-		rows_put_number(r, c, ns[state_by_name(columns[c].name)]);
+		rows_put_number(r, c, ns[state_by_name(row_columns[c].name)]);
 }
 
 static int rows_begin_call(void *ctx, const struct event *enter, const struct span *span,
@@ -613,6 +429,7 @@ static int rows_end_call(void *ctx, const struct span *s, const struct event *le
 
 	if (s->unfinished && r->drop)
 		return 0;
+	r->event = NULL;
 	if (s->unfinished && r->options->flags & ENCODE_WORKER)
 		rows_note_thread(r, s->thread);
 	if (r->states)
@@ -667,10 +484,11 @@ static int rows_other_event(void *ctx, const struct event *ev, struct error *e)
 	const char *kind = kinds[ev->type->kind];
 	struct event_rows *r = ctx;
 	bool marked = r->marks && ev->type->kind != KIND_INSTANT;
-	uint32_t stack = rows_wanted(r, ROW_STACK) || (marked && ev->type->kind == KIND_SAMPLE)
-				 ? event_stack(r->attributes.dictionary, ev)
-				 : 0;
+	bool listed = (rows_wanted(r, ROW_STACK) && !r->typed) ||
+		      (marked && ev->type->kind == KIND_SAMPLE);
+	uint32_t stack = listed ? event_stack(r->attributes.dictionary, ev) : 0;
 
+	r->event = ev;
 	rows_put_number(r, ROW_TIME, ev->time);
 	rows_put_lane(r, ev->lane);
 	rows_put_type(r, ev->type);
@@ -695,7 +513,8 @@ static int rows_other_event(void *ctx, const struct event *ev, struct error *e)
 	if (r->fields.count && field_columns_take(&r->fields, ev))
 		return error_no_memory(e);
 	buffer_clear(&r->bytes);
-	if (r->wants_args && (attributes_append(&r->attributes, ev, &r->bytes) || rows_put_args(r)))
+	if (r->wants_args && !r->typed &&
+	    (attributes_append(&r->attributes, ev, &r->bytes) || rows_put_args(r)))
 		return error_no_memory(e);
 	return rows_write_row(r, e);
 }
@@ -722,8 +541,8 @@ static int rows_follow_states(struct event_rows *r, const struct encoding *en, s
  * NULL with *e filled (out of memory, or an unknown column); the encoder's free() frees en->state
  * in both cases.
  */
-static void *event_rows_begin(struct encoding *en, size_t state_size,
-			      int (*write)(struct event_rows *r, struct error *e), struct error *e)
+void *event_rows_begin(struct encoding *en, size_t state_size,
+		       int (*write)(struct event_rows *r, struct error *e), struct error *e)
 {
 	struct event_rows *r = en->state = calloc(1, state_size);
 
@@ -749,17 +568,19 @@ static void *event_rows_begin(struct encoding *en, size_t state_size,
 	return r;
 }
 
-static int event_rows_meta(struct encoding *en, const struct meta *m, struct error *e)
+int event_rows_meta(struct encoding *en, const struct meta *m, struct error *e)
 {
 	struct event_rows *r = en->state;
 
 	return attributes_meta(&r->attributes, m) ? error_no_memory(e) : 0;
 }
 
-static int event_rows_event(struct encoding *en, const struct event *ev, struct error *e)
+int event_rows_event(struct encoding *en, const struct event *ev, struct error *e)
 {
 	struct event_rows *r = en->state;
 
+	if (r->before && r->before(r, ev, e))
+		return -1;
 	if (r->states && states_take(r->states, ev))
 		return error_no_memory(e);
 	return spans_event(&r->spans, ev, e);
@@ -777,7 +598,7 @@ static void rows_report_counts(const struct encode_counts *c, unsigned flags)
 	attributes_report(&attributes);
 }
 
-static int event_rows_end(struct encoding *en, struct error *e)
+int event_rows_end(struct encoding *en, struct error *e)
 {
 	struct event_rows *r = en->state;
 	struct encode_counts counts;
@@ -802,12 +623,12 @@ static int event_rows_end(struct encoding *en, struct error *e)
 static void rows_offer(struct nearest *nearest)
 {
 	for (size_t i = 0; i < ROW_COLUMNS; i++)
-		nearest_offer(nearest, columns[i].name, strlen(columns[i].name));
+		nearest_offer(nearest, row_columns[i].name, strlen(row_columns[i].name));
 }
 
 /* Check, at the end, that events have the fields that are columns. partial: declarations may be
  * missing. */
-static int event_rows_check(struct encoding *en, bool partial, struct error *e)
+int event_rows_check(struct encoding *en, bool partial, struct error *e)
 {
 	const struct event_rows *r = en->state;
 	struct intern warned = {0};
@@ -823,14 +644,14 @@ static int event_rows_check(struct encoding *en, bool partial, struct error *e)
 		declared.offer = *r->fields.columns[i].text == '.' ? NULL : rows_offer;
 		bad = declared_field(&declared, r->fields.names[i].text, false, e);
 	}
-	for (unsigned c = ROW_RUNNING; c <= ROW_UNKNOWN && !bad; c++)
+	for (unsigned c = ROW_RUNNING; c <= ROW_UNKNOWN && !r->typed && !bad; c++)
 		if (rows_wanted(r, c))
-			bad = declared_field(&declared, columns[c].name, false, e);
+			bad = declared_field(&declared, row_columns[c].name, false, e);
 	intern_free(&warned);
 	return bad;
 }
 
-static void event_rows_free(struct encoding *en)
+void event_rows_free(struct encoding *en)
 {
 	struct event_rows *r = en->state;
 
@@ -903,17 +724,6 @@ static int delimited_put_object(struct delimited *s, const struct buffer *json)
 	if (csv)
 		text_char(s->out, '"');
 	return 0;
-}
-
-/* Append the text of a field; render: how a text is appended. */
-static int row_field_append(struct buffer *to, const struct attribute *cell,
-			    int (*render)(struct buffer *, const char *, size_t))
-{
-	const struct plain_value plain = {
-		.kind = cell->kind, .size = 8, .number = cell->number, .real = cell->real};
-
-	return cell->kind < ATTRIBUTE_TEXT ? plain_append(to, &plain)
-					   : render(to, cell->text, cell->number);
 }
 
 static int delimited_put_field(struct delimited *s, const struct attribute *cell)
@@ -1225,702 +1035,4 @@ const struct encoder encoder_ndjson = {
 	.end = event_rows_end,
 	.check = event_rows_check,
 	.free = event_rows_free,
-};
-
-/* --- Parquet --- */
-
-/*
- * Structures in Thrift's compact protocol, for Parquet's headers.
- *
- * The fields of a structure are written in ascending order.
- * Functions return 0, or -1 when out of memory.
- */
-
-enum thrift_type {
-	THRIFT_TRUE = 1,
-	THRIFT_FALSE = 2,
-	THRIFT_I32 = 5,
-	THRIFT_I64 = 6,
-	THRIFT_BINARY = 8,
-	THRIFT_LIST = 9,
-	THRIFT_STRUCT = 12,
-};
-
-/* One structure while it is written. */
-struct thrift {
-	struct buffer *to;
-	int last; /* number of the last field */
-};
-
-static inline int thrift_field(struct thrift *t, int field, enum thrift_type type)
-{
-	int step = field - t->last;
-
-	/* fields of Parquet are less than 15 apart */
-	t->last = field;
-	return buffer_u8(t->to, (uint8_t)(step << 4 | (int)type));
-}
-
-static inline int thrift_i32(struct thrift *t, int field, int32_t v)
-{
-	return thrift_field(t, field, THRIFT_I32) || buffer_uleb(t->to, zigzag(v)) ? -1 : 0;
-}
-
-static inline int thrift_i64(struct thrift *t, int field, int64_t v)
-{
-	return thrift_field(t, field, THRIFT_I64) || buffer_uleb(t->to, zigzag(v)) ? -1 : 0;
-}
-
-static inline int thrift_binary_item(struct buffer *b, const void *p, size_t n)
-{
-	return buffer_uleb(b, n) || buffer_append(b, p, n) ? -1 : 0;
-}
-
-static inline int thrift_binary(struct thrift *t, int field, const void *p, size_t n)
-{
-	return thrift_field(t, field, THRIFT_BINARY) || thrift_binary_item(t->to, p, n) ? -1 : 0;
-}
-
-/* Begin a list; the caller appends its n items. */
-static inline int thrift_list(struct thrift *t, int field, enum thrift_type type, size_t n)
-{
-	if (thrift_field(t, field, THRIFT_LIST))
-		return -1;
-	if (n < 15)
-		return buffer_u8(t->to, (uint8_t)(n << 4 | type));
-	return buffer_u8(t->to, (uint8_t)(0xf0 | type)) || buffer_uleb(t->to, n) ? -1 : 0;
-}
-
-/* Get a structure inside of t; thrift_end ends it. */
-static inline struct thrift thrift_inside(struct thrift *t)
-{
-	return (struct thrift){t->to, 0};
-}
-
-static inline int thrift_end(struct thrift *t)
-{
-	return buffer_u8(t->to, 0);
-}
-
-/*
- * An Apache Parquet file, written front to back.
- *
- * Values are collected by column until a row group is full, and then written, each column as one
- * page that snappy compresses. A row group has a dictionary of its names. All columns may be null.
- * A function that returns int returns 0, or -1 with *e filled.
- */
-
-enum {
-	PARQUET_ROWS = 64 * 1024,	 /* of a row group, at most */
-	PARQUET_BYTES = 4 * 1024 * 1024, /* of its objects */
-};
-
-/* One column of the present row group. */
-struct parquet_column {
-	const char *name;
-	enum row_form kind; /* COLUMN_FIELD: not yet known */
-	uint8_t *present;   /* by row */
-	size_t values;	    /* number of present values */
-	struct buffer data;
-	/* TIME: over the row group */
-	uint64_t lowest, highest;
-	uint64_t clamped;  /* number of values above INT64_MAX */
-	uint64_t left_out; /* number of values of another kind */
-	/* NAME */
-	struct buffer dictionary;
-	uint32_t words, *word; /* by string of the stream's dictionary: its index + 1 */
-	size_t nwords;
-	/* offsets of its pages in the file, and their bytes */
-	uint64_t dictionary_at, data_at, packed, unpacked;
-};
-
-/* One run of the encoder. */
-struct parquet {
-	struct event_rows rows;
-	struct output *out;
-	struct parquet_column *columns; /* as those of rows */
-	size_t nrows;			/* of the present row group */
-	uint64_t offset, total, ngroups;
-	struct buffer groups; /* their metadata for the footer */
-	struct buffer page, packed, header;
-	bool typed; /* the columns of fields have their kinds */
-};
-
-/* Numbers of the format (parquet.thrift). */
-enum { TYPE_BOOLEAN = 0, TYPE_INT32 = 1, TYPE_INT64 = 2, TYPE_DOUBLE = 5, TYPE_BYTE_ARRAY = 6 };
-enum { ENCODING_PLAIN = 0, ENCODING_RLE = 3, ENCODING_RLE_DICTIONARY = 8 };
-enum { PAGE_DATA = 0, PAGE_DICTIONARY = 2, CODEC_SNAPPY = 1, OPTIONAL = 1, CONVERTED_UTF8 = 0 };
-
-static const char magic[4] = {'P', 'A', 'R', '1'};
-
-static int parquet_put(struct parquet *f, const void *p, size_t n, struct error *e)
-{
-	f->offset += n;
-	return output_write(f->out, p, n, e);
-}
-
-/* Make the columns as those of the rows. */
-static int parquet_open(struct parquet *f, struct error *e)
-{
-	f->columns = calloc(f->rows.ncolumns + 1, sizeof(*f->columns));
-	if (!f->columns)
-		return error_no_memory(e);
-	for (size_t i = 0; i < f->rows.ncolumns; i++) {
-		struct parquet_column *c = &f->columns[i];
-
-		c->name = row_column_name(&f->rows, f->rows.columns[i]);
-		c->kind = row_column_form(f->rows.columns[i]);
-		c->lowest = UINT64_MAX;
-		c->present = calloc(PARQUET_ROWS, 1);
-		if (!c->present)
-			return error_no_memory(e);
-	}
-	return 0;
-}
-
-/* Begin the file, once: what is refused before its first rows leaves no byte. */
-static int parquet_start(struct parquet *f, struct error *e)
-{
-	return f->offset ? 0 : parquet_put(f, magic, sizeof magic, e);
-}
-
-/* --- cells --- */
-
-/* Add one cell of the present row. These return 0, or -1 when out of memory. */
-static int parquet_number(struct parquet_column *c, size_t row, uint64_t n)
-{
-	c->present[row] = 1;
-	c->values++;
-	if (c->kind == COLUMN_FLAG)
-		return buffer_u8(&c->data, n != 0);
-	if (c->kind == COLUMN_SMALL)
-		return buffer_u32(&c->data, (uint32_t)n);
-	if (c->kind == COLUMN_INT)
-		return buffer_u64(&c->data, n);
-	/* the type is signed */
-	if (n > INT64_MAX) {
-		c->clamped++;
-		n = INT64_MAX;
-	}
-	c->lowest = n < c->lowest ? n : c->lowest;
-	c->highest = n > c->highest ? n : c->highest;
-	return buffer_u64(&c->data, n);
-}
-
-static int parquet_real(struct parquet_column *c, size_t row, double real)
-{
-	uint64_t bits;
-
-	memcpy(&bits, &real, sizeof bits);
-	c->present[row] = 1;
-	c->values++;
-	return buffer_u64(&c->data, bits);
-}
-
-static int parquet_new_word(struct parquet *f, struct parquet_column *c, uint32_t string)
-{
-	struct text_ref text = dictionary_string(f->rows.attributes.dictionary, string);
-	size_t at;
-
-	if (ARRAY_REACH(c->word, c->nwords, string))
-		return -1;
-	at = c->dictionary.size;
-	if (buffer_u32(&c->dictionary, 0) || utf8_append(&c->dictionary, text.text, text.size))
-		return -1;
-	put_u32(c->dictionary.data + at, (uint32_t)(c->dictionary.size - at - 4));
-	c->word[string] = ++c->words;
-	return 0;
-}
-
-static int parquet_name(struct parquet *f, struct parquet_column *c, size_t row, uint32_t string)
-{
-	if ((string >= c->nwords || !c->word[string]) && parquet_new_word(f, c, string))
-		return -1;
-	c->present[row] = 1;
-	c->values++;
-	return buffer_u32(&c->data, c->word[string] - 1);
-}
-
-static int parquet_object(struct parquet_column *c, size_t row, const struct buffer *text)
-{
-	c->present[row] = 1;
-	c->values++;
-	/* a row group of small objects remains in memory */
-	c->data.spills |= text->size > BUFFER_LARGE;
-	return buffer_u32(&c->data, (uint32_t)text->size) ||
-			       buffer_append_from(&c->data, text, 0, text->size)
-		       ? -1
-		       : 0;
-}
-
-/* --- pages --- */
-
-/* Append n numbers of so many bits, in groups of 8, the lowest bits first. */
-static int parquet_put_packed(struct buffer *b, const uint8_t *(*next)(const uint8_t *, uint32_t *),
-			      const uint8_t *p, size_t n, unsigned bits)
-{
-	size_t groups = (n + 7) / 8, held = 0;
-	uint64_t word = 0;
-
-	if (buffer_uleb(b, groups << 1 | 1) || buffer_reserve(b, groups * bits + 8))
-		return -1;
-	for (size_t i = 0; i < groups * 8; i++) {
-		uint32_t v = 0;
-
-		if (i < n)
-			p = next(p, &v);
-		word |= (uint64_t)v << held;
-		for (held += bits; held >= 8; held -= 8, word >>= 8)
-			b->data[b->size++] = (uint8_t)word;
-	}
-	return 0;
-}
-
-static const uint8_t *next_byte(const uint8_t *p, uint32_t *v)
-{
-	*v = *p;
-	return p + 1;
-}
-
-static const uint8_t *next_u32(const uint8_t *p, uint32_t *v)
-{
-	*v = get_u32(p);
-	return p + 4;
-}
-
-/* Append the definition levels: which rows have a value. */
-static int parquet_put_levels(struct buffer *b, const struct parquet_column *c, size_t rows)
-{
-	size_t at = b->size;
-
-	if (buffer_u32(b, 0))
-		return -1;
-	if (c->values == rows || !c->values) {
-		if (buffer_uleb(b, (uint64_t)rows << 1) || buffer_u8(b, c->values != 0))
-			return -1;
-	} else if (parquet_put_packed(b, next_byte, c->present, rows, 1)) {
-		return -1;
-	}
-	put_u32(b->data + at, (uint32_t)(b->size - at - 4));
-	return 0;
-}
-
-static unsigned bits_for(uint32_t n)
-{
-	return n > 1 ? 32 - (unsigned)__builtin_clz(n - 1) : 1;
-}
-
-static int parquet_put_values(struct buffer *b, const struct parquet_column *c)
-{
-	unsigned bits = bits_for(c->words);
-	uint8_t byte = 0;
-
-	switch (c->kind) {
-	case COLUMN_NAME:
-		return buffer_u8(b, (uint8_t)bits) || parquet_put_packed(b, next_u32, c->data.data,
-									 c->values, bits)
-			       ? -1
-			       : 0;
-	case COLUMN_FLAG:
-		for (size_t i = 0; i < c->values; i++) {
-			byte |= (uint8_t)(c->data.data[i] << i % 8);
-			if (i % 8 == 7 || i + 1 == c->values) {
-				if (buffer_u8(b, byte))
-					return -1;
-				byte = 0;
-			}
-		}
-		return 0;
-	default: return buffer_append_from(b, &c->data, 0, c->data.size);
-	}
-}
-
-/*
- * Compress f->page into f->packed. Snappy's elements refer back by at most 64 KiB of the
- * uncompressed bytes, so compressed pieces can be joined: the length of all, then each piece
- * without its length.
- */
-static int parquet_pack_page(struct parquet *f, struct error *e)
-{
-	enum { PIECE = BUFFER_PIECE };
-	size_t most = snappy_max_compressed_length(PIECE), piece;
-	struct buffer *b = &f->packed;
-
-	buffer_clear(b);
-	if (buffer_uleb(b, f->page.size))
-		return error_no_memory(e);
-	for (size_t at = 0; at < f->page.size; at += piece) {
-		const char *from = (const char *)f->page.data + at;
-		size_t n = most, length;
-
-		piece = f->page.size - at < PIECE ? f->page.size - at : PIECE;
-		length = varint_size(piece);
-		if (buffer_reserve(b, most))
-			return error_no_memory(e);
-		if (snappy_compress(from, piece, (char *)b->data + b->size, &n) != SNAPPY_OK)
-			return error_set(e, NULL, NO_OFFSET, "cannot compress");
-		memmove(b->data + b->size, b->data + b->size + length, n - length);
-		b->size += n - length;
-		buffer_rest(&f->page);
-	}
-	return 0;
-}
-
-/* Write f->page, compressed, after its header. */
-static int parquet_put_page(struct parquet *f, struct parquet_column *c, int type, size_t values,
-			    struct error *e)
-{
-	bool data = type == PAGE_DATA;
-	struct thrift t = {&f->header, 0}, inner;
-	size_t packed;
-	int r;
-
-	f->header.size = 0;
-	if (f->page.size > INT32_MAX)
-		return error_no_memory(e);
-	if (parquet_pack_page(f, e))
-		return -1;
-	packed = f->packed.size;
-	r = thrift_i32(&t, 1, type) || thrift_i32(&t, 2, (int32_t)f->page.size) ||
-	    thrift_i32(&t, 3, (int32_t)packed) || thrift_field(&t, data ? 5 : 7, THRIFT_STRUCT);
-	inner = thrift_inside(&t);
-	r = r || thrift_i32(&inner, 1, (int32_t)values) ||
-	    thrift_i32(&inner, 2,
-		       data && c->kind == COLUMN_NAME ? ENCODING_RLE_DICTIONARY : ENCODING_PLAIN);
-	if (data)
-		r = r || thrift_i32(&inner, 3, ENCODING_RLE) || thrift_i32(&inner, 4, ENCODING_RLE);
-	r = r || thrift_end(&inner) || thrift_end(&t);
-	if (r)
-		return error_no_memory(e);
-	c->packed += f->header.size + packed;
-	c->unpacked += f->header.size + f->page.size;
-	if (parquet_put(f, f->header.data, f->header.size, e))
-		return -1;
-	f->offset += packed;
-	return output_write_buffer(f->out, &f->packed, e);
-}
-
-static int parquet_put_column(struct parquet *f, struct parquet_column *c, struct error *e)
-{
-	c->packed = c->unpacked = c->dictionary_at = 0;
-	if (c->kind == COLUMN_NAME) {
-		c->dictionary_at = f->offset;
-		buffer_clear(&f->page);
-		if (buffer_append(&f->page, c->dictionary.data, c->dictionary.size))
-			return error_no_memory(e);
-		if (parquet_put_page(f, c, PAGE_DICTIONARY, c->words, e))
-			return -1;
-	}
-	c->data_at = f->offset;
-	buffer_clear(&f->page);
-	f->page.spills = f->packed.spills = c->data.file;
-	if (parquet_put_levels(&f->page, c, f->nrows) || parquet_put_values(&f->page, c))
-		return error_no_memory(e);
-	return parquet_put_page(f, c, PAGE_DATA, f->nrows, e);
-}
-
-/* --- metadata for the footer --- */
-
-static int parquet_type_of(const struct parquet_column *c)
-{
-	static const uint8_t types[] = {
-		[COLUMN_TIME] = TYPE_INT64,	  [COLUMN_SMALL] = TYPE_INT32,
-		[COLUMN_FLAG] = TYPE_BOOLEAN,	  [COLUMN_INT] = TYPE_INT64,
-		[COLUMN_REAL] = TYPE_DOUBLE,	  [COLUMN_NAME] = TYPE_BYTE_ARRAY,
-		[COLUMN_OBJECT] = TYPE_BYTE_ARRAY};
-
-	return types[c->kind];
-}
-
-static int describe_statistics(struct thrift *meta, const struct parquet_column *c, size_t rows)
-{
-	struct thrift t = thrift_inside(meta);
-	uint8_t low[8], high[8];
-
-	put_u64(low, c->lowest);
-	put_u64(high, c->highest);
-	if (thrift_i64(&t, 3, (int64_t)(rows - c->values)))
-		return -1;
-	if (c->kind == COLUMN_TIME && c->values &&
-	    (thrift_binary(&t, 5, high, 8) || thrift_binary(&t, 6, low, 8)))
-		return -1;
-	return thrift_end(&t);
-}
-
-static int describe_column(struct buffer *b, const struct parquet_column *c, size_t rows)
-{
-	struct thrift chunk = {b, 0}, meta;
-	bool names = c->kind == COLUMN_NAME;
-	int r = thrift_i64(&chunk, 2, (int64_t)(names ? c->dictionary_at : c->data_at)) ||
-		thrift_field(&chunk, 3, THRIFT_STRUCT);
-
-	meta = thrift_inside(&chunk);
-	r = r || thrift_i32(&meta, 1, parquet_type_of(c)) || thrift_list(&meta, 2, THRIFT_I32, 2) ||
-	    buffer_uleb(b, zigzag(ENCODING_RLE)) ||
-	    buffer_uleb(b, zigzag(names ? ENCODING_RLE_DICTIONARY : ENCODING_PLAIN)) ||
-	    thrift_list(&meta, 3, THRIFT_BINARY, 1) ||
-	    thrift_binary_item(b, c->name, strlen(c->name)) || thrift_i32(&meta, 4, CODEC_SNAPPY) ||
-	    thrift_i64(&meta, 5, (int64_t)rows) || thrift_i64(&meta, 6, (int64_t)c->unpacked) ||
-	    thrift_i64(&meta, 7, (int64_t)c->packed) || thrift_i64(&meta, 9, (int64_t)c->data_at);
-	if (names)
-		r = r || thrift_i64(&meta, 11, (int64_t)c->dictionary_at);
-	r = r || thrift_field(&meta, 12, THRIFT_STRUCT) || describe_statistics(&meta, c, rows);
-	return r || thrift_end(&meta) || thrift_end(&chunk) ? -1 : 0;
-}
-
-static int describe_group(struct parquet *f)
-{
-	struct thrift t = {&f->groups, 0};
-	uint64_t bytes = 0;
-	int r = thrift_list(&t, 1, THRIFT_STRUCT, f->rows.ncolumns);
-
-	for (size_t i = 0; i < f->rows.ncolumns; i++) {
-		r = r || describe_column(&f->groups, &f->columns[i], f->nrows);
-		bytes += f->columns[i].unpacked;
-	}
-	return r || thrift_i64(&t, 2, (int64_t)bytes) || thrift_i64(&t, 3, (int64_t)f->nrows) ||
-			       thrift_end(&t)
-		       ? -1
-		       : 0;
-}
-
-static void clear_column(struct parquet_column *c)
-{
-	memset(c->present, 0, PARQUET_ROWS);
-	if (c->word)
-		memset(c->word, 0, c->nwords * sizeof(*c->word));
-	buffer_clear(&c->data);
-	c->data.spills = false;
-	c->dictionary.size = 0;
-	c->values = c->words = 0;
-	c->lowest = UINT64_MAX;
-	c->highest = 0;
-}
-
-static int parquet_put_group(struct parquet *f, struct error *e)
-{
-	if (parquet_start(f, e))
-		return -1;
-	for (size_t i = 0; i < f->rows.ncolumns; i++)
-		if (parquet_put_column(f, &f->columns[i], e))
-			return -1;
-	if (describe_group(f))
-		return error_no_memory(e);
-	for (size_t i = 0; i < f->rows.ncolumns; i++)
-		clear_column(&f->columns[i]);
-	f->total += f->nrows;
-	f->ngroups++;
-	f->nrows = 0;
-	return 0;
-}
-
-/* Complete the row. */
-static int parquet_row(struct parquet *f, struct error *e)
-{
-	size_t objects = 0;
-
-	f->nrows++;
-	for (size_t i = 0; i < f->rows.ncolumns; i++)
-		if (f->columns[i].kind >= COLUMN_NAME)
-			objects += f->columns[i].data.size + f->columns[i].dictionary.size;
-	return f->nrows == PARQUET_ROWS || objects > PARQUET_BYTES ? parquet_put_group(f, e) : 0;
-}
-
-/* --- the footer --- */
-
-static int describe_schema(struct thrift *meta, const struct parquet *f)
-{
-	struct thrift root;
-	int r = thrift_list(meta, 2, THRIFT_STRUCT, f->rows.ncolumns + 1);
-
-	root = thrift_inside(meta);
-	r = r || thrift_binary(&root, 4, "events", 6) ||
-	    thrift_i32(&root, 5, (int32_t)f->rows.ncolumns) || thrift_end(&root);
-	for (size_t i = 0; !r && i < f->rows.ncolumns; i++) {
-		const struct parquet_column *c = &f->columns[i];
-		struct thrift t = thrift_inside(meta), logical, string;
-
-		r = thrift_i32(&t, 1, parquet_type_of(c)) || thrift_i32(&t, 3, OPTIONAL) ||
-		    thrift_binary(&t, 4, c->name, strlen(c->name));
-		if (c->kind >= COLUMN_NAME) {
-			/* logicalType: the union's first member, STRING */
-			r = r || thrift_i32(&t, 6, CONVERTED_UTF8) ||
-			    thrift_field(&t, 10, THRIFT_STRUCT);
-			logical = thrift_inside(&t);
-			r = r || thrift_field(&logical, 1, THRIFT_STRUCT);
-			string = thrift_inside(&logical);
-			r = r || thrift_end(&string) || thrift_end(&logical);
-		}
-		r = r || thrift_end(&t);
-	}
-	return r ? -1 : 0;
-}
-
-/* Append the order of the columns: all are in the order of their types. */
-static int describe_orders(struct thrift *meta, size_t ncolumns)
-{
-	int r = thrift_list(meta, 7, THRIFT_STRUCT, ncolumns);
-
-	for (size_t i = 0; !r && i < ncolumns; i++) {
-		struct thrift order = thrift_inside(meta), by_type;
-
-		r = thrift_field(&order, 1, THRIFT_STRUCT);
-		by_type = thrift_inside(&order);
-		r = r || thrift_end(&by_type) || thrift_end(&order);
-	}
-	return r ? -1 : 0;
-}
-
-static int parquet_finish(struct parquet *f, struct error *e)
-{
-	static const char created_by[] = "trencode " TRUTILS_VERSION;
-	struct thrift meta = {&f->page, 0};
-	uint8_t size[4];
-
-	if (f->nrows && parquet_put_group(f, e))
-		return -1;
-	f->page.size = 0;
-	if (thrift_i32(&meta, 1, 1) || describe_schema(&meta, f) ||
-	    thrift_i64(&meta, 3, (int64_t)f->total) ||
-	    thrift_list(&meta, 4, THRIFT_STRUCT, f->ngroups) ||
-	    buffer_append(&f->page, f->groups.data, f->groups.size) ||
-	    thrift_binary(&meta, 6, created_by, strlen(created_by)) ||
-	    describe_orders(&meta, f->rows.ncolumns) || thrift_end(&meta))
-		return error_no_memory(e);
-	put_u32(size, (uint32_t)f->page.size);
-	return parquet_start(f, e) || parquet_put(f, f->page.data, f->page.size, e) ||
-			       parquet_put(f, size, sizeof size, e) ||
-			       parquet_put(f, magic, sizeof magic, e)
-		       ? -1
-		       : 0;
-}
-
-/* --- the rows as an Apache Parquet file, for DuckDB, ClickHouse, Spark, pandas --- */
-
-static int parquet_put_field(struct parquet *s, struct parquet_column *c,
-			     const struct attribute *cell)
-{
-	bool whole = cell->kind == ATTRIBUTE_INT || cell->kind == ATTRIBUTE_UINT;
-	bool above = cell->kind == ATTRIBUTE_UINT && cell->number > INT64_MAX;
-
-	if (c->kind == COLUMN_OBJECT) {
-		s->rows.cell.size = 0;
-		return row_field_append(&s->rows.cell, cell, utf8_append)
-			       ? -1
-			       : parquet_object(c, s->nrows, &s->rows.cell);
-	}
-	if (c->kind == COLUMN_REAL && cell->kind == ATTRIBUTE_REAL)
-		return parquet_real(c, s->nrows, cell->real);
-	if (c->kind == COLUMN_REAL || !whole) {
-		c->left_out++;
-		return 0;
-	}
-	c->clamped += above;
-	return parquet_number(c, s->nrows, above ? INT64_MAX : cell->number);
-}
-
-static int parquet_put_cell(struct parquet *s, struct parquet_column *c, enum row_column column)
-{
-	if (column >= ROW_COLUMNS)
-		return row_field(&s->rows, column)
-			       ? parquet_put_field(s, c, row_field(&s->rows, column))
-			       : 0;
-	if (!row_has(&s->rows, column))
-		return 0;
-	if (c->kind == COLUMN_OBJECT)
-		return parquet_object(c, s->nrows, row_object(&s->rows, column));
-	if (c->kind == COLUMN_NAME)
-		return parquet_name(s, c, s->nrows, (uint32_t)s->rows.numbers[column]);
-	return parquet_number(c, s->nrows, s->rows.numbers[column]);
-}
-
-/* Set the kinds of the columns of fields, by the types that are declared now. */
-static void parquet_type_fields(struct parquet *s)
-{
-	for (size_t i = 0; i < s->rows.ncolumns && !s->typed; i++)
-		if (s->rows.columns[i] >= ROW_COLUMNS)
-			s->columns[i].kind = field_columns_form(
-				&s->rows.fields, s->rows.columns[i] - (size_t)ROW_COLUMNS);
-	s->typed = true;
-}
-
-static int parquet_write_row(struct event_rows *r, struct error *e)
-{
-	struct parquet *s = (struct parquet *)r;
-
-	parquet_type_fields(s);
-	for (size_t i = 0; i < s->rows.ncolumns; i++)
-		if (parquet_put_cell(s, &s->columns[i], (enum row_column)s->rows.columns[i]))
-			return error_no_memory(e);
-	return parquet_row(s, e);
-}
-
-static int parquet_begin(struct encoding *en, struct error *e)
-{
-	struct parquet *s = event_rows_begin(en, sizeof(struct parquet), parquet_write_row, e);
-
-	if (!s)
-		return -1;
-	s->out = en->out;
-	return parquet_open(s, e);
-}
-
-static int parquet_end(struct encoding *en, struct error *e)
-{
-	struct parquet *s = en->state;
-	uint64_t clamped = 0, left_out = 0;
-
-	if (event_rows_end(en, e))
-		return -1;
-	parquet_type_fields(s);
-	for (size_t i = 0; i < s->rows.ncolumns; i++) {
-		clamped += s->columns[i].clamped;
-		left_out += s->columns[i].left_out;
-	}
-	if (!(en->options->flags & ENCODE_QUIET)) {
-		remark_count(
-			clamped,
-			"{number is|numbers are} 2^63 or more: written as 9223372036854775807, "
-			"the largest number of parquet");
-		remark_count(
-			left_out,
-			"{value is|values are} left out: the field has numbers in the first type "
-			"with it");
-	}
-	return parquet_finish(s, e);
-}
-
-static void parquet_done(struct encoding *en)
-{
-	struct parquet *s = en->state;
-
-	if (!s)
-		return;
-	for (size_t i = 0; s->columns && i < s->rows.ncolumns; i++) {
-		free(s->columns[i].present);
-		free(s->columns[i].word);
-		buffer_free(&s->columns[i].data);
-		buffer_free(&s->columns[i].dictionary);
-	}
-	free(s->columns);
-	buffer_free(&s->groups);
-	buffer_free(&s->page);
-	buffer_free(&s->packed);
-	buffer_free(&s->header);
-	event_rows_free(en);
-}
-
-const struct encoder encoder_parquet = {
-	.name = "parquet",
-	.purpose = "the rows of ndjson and csv as an Apache Parquet file",
-	.output = ENCODER_FILE,
-	.report = true,
-	.deferred = true,
-	.begin = parquet_begin,
-	.meta = event_rows_meta,
-	.drops = true,
-	.event = event_rows_event,
-	.end = parquet_end,
-	.check = event_rows_check,
-	.free = parquet_done,
 };

@@ -266,10 +266,14 @@ static int make_temporary(struct tree_output *t, const char *where, struct error
 
 static int tree_output_open_directory(struct tree_output *t, const char *path, struct error *e)
 {
-	int there = examine_path(path, e), r;
+	int there, r;
 	size_t n = strlen(path);
 	char *parent;
 
+	t->places = !t->top;
+	if (t->places && mkdir(path, 0777) && errno != EEXIST)
+		return error_errno(e, path, NO_OFFSET, "cannot create a directory");
+	there = t->places ? 1 : examine_path(path, e);
 	if (there < 0)
 		return -1;
 	t->inside = there;
@@ -502,10 +506,45 @@ static int move_members(struct tree_output *t, struct error *e)
 	return r;
 }
 
+/* Make the directories of a place. */
+static int make_parents(int to, char *place)
+{
+	for (char *slash = strchr(place, '/'); slash; slash = strchr(slash + 1, '/')) {
+		int r;
+
+		*slash = '\0';
+		r = mkdirat(to, place, 0777);
+		*slash = '/';
+		if (r && errno != EEXIST)
+			return -1;
+	}
+	return 0;
+}
+
+/* Move the members to their places. */
+static int move_to_places(struct tree_output *t, struct error *e)
+{
+	int to = open(t->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), r = 0;
+
+	if (to < 0)
+		return error_errno(e, t->path, NO_OFFSET, "cannot open");
+	for (uint32_t i = 0; i < t->names.count && !r; i++) {
+		char *place = t->members[i].place;
+
+		if (make_parents(to, place) ||
+		    renameat(t->directory, intern_data(&t->names, i), to, place))
+			r = error_errno(e, t->path, NO_OFFSET, "cannot create '%s'", place);
+	}
+	close(to);
+	if (!r)
+		rmdir(t->temporary);
+	return r;
+}
+
 static int move_into_place(struct tree_output *t, struct error *e)
 {
 	if (t->inside) {
-		if (move_members(t, e))
+		if (t->places ? move_to_places(t, e) : move_members(t, e))
 			return -1;
 	} else if (rename(t->temporary, t->path)) {
 		return error_errno(e, t->path, NO_OFFSET, "cannot replace the output directory");
@@ -553,8 +592,10 @@ void tree_output_close(struct tree_output *t)
 		close(t->spool);
 		output_close(&t->output, 0, &e);
 	}
-	for (uint32_t i = 0; i < t->names.count; i++)
+	for (uint32_t i = 0; i < t->names.count; i++) {
 		free(t->members[i].buffer);
+		free(t->members[i].place);
+	}
 	free(t->members);
 	intern_free(&t->names);
 	free(t->path);

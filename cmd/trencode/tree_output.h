@@ -7,8 +7,9 @@
  * A directory is written under a hidden name beside its path, and renamed when it is complete. If
  * the path is an empty directory, the hidden directory is inside of it, and the members are moved
  * up when all are complete, the member made first as the last. So a failed run leaves no directory
- * that looks complete. A tar needs the sizes of the members in their headers, so the members are
- * kept in one nameless file in $TMPDIR, the spool.
+ * that looks complete. Members with places are moved to these, one by one, in a directory that may
+ * have other files; a file that is in a place is replaced. A tar needs the sizes of the members in
+ * their headers, so the members are kept in one nameless file in $TMPDIR, the spool.
  *
  * A function that returns int returns 0, or -1 with *e filled.
  */
@@ -28,6 +29,7 @@ struct tree_member {
 	uint32_t used, capacity;
 	uint64_t size; /* bytes so far, with those in the buffer */
 	uint64_t last; /* tar: offset of its last piece in the spool */
+	char *place;   /* path in the directory; NULL: its name. Owned */
 };
 
 /* One result of several files. */
@@ -41,7 +43,8 @@ struct tree_output {
 
 	char *path, *temporary; /* directories; NULL for a tar */
 	int directory;		/* descriptor of temporary */
-	bool inside;		/* path is an empty directory that contains temporary */
+	bool inside;		/* path is a directory that contains temporary */
+	bool places;		/* members have places */
 
 	struct output output; /* tar */
 	const char *top;
@@ -52,7 +55,8 @@ struct tree_output {
 
 /*
  * Open the result. path: a directory that does not exist, or is empty; NULL or "-": a tar to
- * standard output, all members below the directory top, which the caller owns. After an error
+ * standard output, all members below the directory top, which the caller owns. top NULL: the
+ * members have places, which the caller sets before tree_output_finish. After an error
  * tree_output_close may be called, and does nothing.
  */
 int tree_output_open(struct tree_output *t, const char *path, const char *top, struct error *e);

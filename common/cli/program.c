@@ -270,6 +270,7 @@ static const struct {
 	 "-t --to --formats --strict --since --until -n --limit --split -c --columns --raw "
 	 "--no-plugins --plugin-option --ns --ts-diff -D --depth --all-calls --thread-ids --octal "
 	 "--blobs --compress --file-version --resynthesize --tick --unclosed --weight --pair --why "
+	 "--table --partition "
 	 "--by-time --title --rebase --json-int64 --no-header"},
 };
 

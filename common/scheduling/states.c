@@ -191,7 +191,9 @@ uint32_t states_task(struct states *s, int64_t tid)
 	if ((!s->tasks.count && state_new_task(s)) || state_new_task(s) ||
 	    idmap_set(&s->numbers, (uint32_t)tid, s->tasks.count - 1))
 		return 0;
-	return s->tasks.count - 1;
+	number = s->tasks.count - 1;
+	state_task_at(s, number)->tid = (int32_t)tid;
+	return number;
 }
 
 /* Get the task of a lane; NULL: none is known. */

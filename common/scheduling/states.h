@@ -79,7 +79,8 @@ struct state_task {
 	struct state_period now;
 	struct state_period *past; /* in the order of their begins */
 	uint32_t npast;
-	uint32_t number;  /* in states.tasks */
+	uint32_t number; /* in states.tasks */
+	int32_t tid;
 	uint32_t cpu;	  /* on which it runs: index in states.cpus; 0 unknown */
 	uint32_t known;	  /* index in states.known + 1; 0: the state is unknown */
 	uint64_t blocked; /* how long it was blocked last, if that is not known to be I/O; else 0 */

@@ -132,4 +132,35 @@ int tc_source_begin(struct tc_source *t);
  * out of memory. big: byte order of the machine. */
 const struct print_kernel *tc_guest(struct tc_sources *s, uint32_t tid, bool big);
 
+/*
+ * The text that the kernel's trace_printk() wrote, for formats that show fields.
+ *
+ * A bprint event has the address of a format and its arguments, a bputs event the address of a
+ * text; META parts of the recording contain both texts. All zero is valid and knows no text.
+ */
+
+/* The texts of one stream's recordings. */
+struct kernel_messages {
+	struct tc_sources sources;
+	struct {
+		bool ready, bputs;
+		struct bprint_fields bprint;
+		struct event_field text; /* of bputs */
+	} * types;			 /* by number: the fields, parsed once */
+	size_t ntypes;
+	struct print_line line;
+};
+
+/* Test whether events of that type may have a message. */
+static inline bool kernel_messages_has(const struct type *t)
+{
+	return t->group.size == 6 && !memcmp(t->group.text, "ftrace", 6) &&
+	       (!strcmp(t->name.text, "bprint") || !strcmp(t->name.text, "bputs"));
+}
+
+/* Get the message of such an event, without the newline at its end, valid until the next call;
+ * *size is 0 if the recording does not contain its text. Returns 0, or -1 when out of memory. */
+int kernel_message(struct kernel_messages *k, const struct event *ev, const char **text,
+		   size_t *size);
+
 #endif
