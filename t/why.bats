@@ -313,6 +313,19 @@ END
 	refute_line --partial 'this trace has no'
 }
 
+@test "trdecode --list names what --why lacks, if the trace has some of the events" {
+	run -0 --separate-stderr trdecode --list "$DATA/trace-cmd/s390x-v7-zstd-sched-syscalls.dat"
+	[[ $stderr == 'trdecode: this trace has no sched_waking, but sched_wakeup: '*'; trace-cmd record -e sched_switch '* ]]
+	trstat --why 'comm == "sshd"' -o /dev/null <(trdecode -q "$DATA/trace-cmd/s390x-v7-zstd-sched-syscalls.dat") 2>err || true
+	grep -qF "${stderr#trdecode: }" err
+	run -0 --separate-stderr trdecode --list s.trs
+	assert_equal "$stderr" ''
+	run -0 --separate-stderr trdecode --list -q "$DATA/trace-cmd/s390x-v7-zstd-sched-syscalls.dat"
+	assert_equal "$stderr" ''
+	run -0 --separate-stderr trdecode --list "$DATA/apitrace/v6.trace"
+	assert_equal "$stderr" ''
+}
+
 @test "what goes with --why" {
 	for other in '-t folded -n 1' '-g name' '-c count' '-s name' '--pair wakeup' '--cover kind' '--partial' '--merge' '-i 1s' '--slowest 3' \
 		'--where cpu' '--since 1' '--fail-if count>1' '--diff' '-t prom'; do
@@ -355,7 +368,7 @@ refused() {
 		# shellcheck disable=SC2086 # words
 		refused '-t folded goes with --why; trencode -t folded writes the calls of a trace' -t folded $view
 	done
-	refused '-t svg goes with --diff; trencode -t svg draws one trace' -t svg --why 'name == "save"'
+	refused '-t svg goes with --diff, --hist, --timeline, --heatmap; trencode -t svg draws one trace' -t svg --why 'name == "save"'
 }
 
 @test "--why has no columns for --fail-if; --strict is for each view" {

@@ -28,6 +28,7 @@
 #include "cmd/trdecode/row_filter.h"
 #include "common/calls/calls_writer.h"
 #include "common/cli/program.h"
+#include "common/scheduling/waits.h"
 #include "common/stream/index.h"
 #include "common/stream/reader.h"
 #include "common/stream/writer.h"
@@ -1632,6 +1633,20 @@ static int print_info(struct run *r)
 	return run_text_end(text, r, status_worse(status, r->d->status));
 }
 
+/* Report what --why lacks, for a trace that has some of the events which it needs. */
+static void list_report_missing(const struct type_list *l)
+{
+	struct scheduling_types types = {.types = NULL};
+	unsigned seen = 0;
+
+	for (size_t i = 0; i < l->ntypes; i++)
+		if (l->types[i].events)
+			seen |= waits_type_seen(&types, l->types[i].type);
+	scheduling_types_free(&types);
+	if (seen)
+		waits_report_missing(seen);
+}
+
 /* Print the list of what was decoded. */
 static int print_list(struct type_list *l, struct run *r, int status)
 {
@@ -1658,6 +1673,8 @@ static int print_list(struct type_list *l, struct run *r, int status)
 	if (list_print(l, text, style)) {
 		error_no_memory(&e);
 		status = run_fail(r->d, &e);
+	} else if (!r->d->quiet) {
+		list_report_missing(l);
 	}
 	return run_text_end(text, r, status);
 }

@@ -290,6 +290,6 @@ int why_path_event(struct why_path *p, const struct event *ev, struct error *e)
 	if (bad && !e->what[0])
 		error_no_memory(e);
 	if (!ev && !bad)
-		waits_report_missing(&p->run->why.waits);
+		waits_report_missing(p->run->why.waits.seen);
 	return bad ? -1 : 0;
 }

@@ -528,7 +528,7 @@ static void why_report(const struct stage *stage, const struct why_view *v, cons
 		warn(NULL, NO_OFFSET,
 		     "the calls are open while too many threads switch: the oldest switches were "
 		     "forgotten, and the path there is unknown");
-	waits_report_missing(w);
+	waits_report_missing(w->seen);
 }
 
 void run_why(struct stage *stage, struct query *q)

@@ -378,10 +378,7 @@ static void waits_begin_stream(struct waits *w)
 	w->dropped = before.dropped;
 	if (before.keeps)
 		waits_keep(w, true, 0);
-	w->seen_switch = before.seen_switch;
-	w->seen_waking = before.seen_waking;
-	w->seen_wakeup = before.seen_wakeup;
-	w->seen_interrupt = before.seen_interrupt;
+	w->seen = before.seen;
 }
 
 /* Get a task by its number in states; NULL: out of memory. */
@@ -526,7 +523,7 @@ static int waits_interrupt(struct waits *w, const struct event *e, uint8_t role)
 	uint32_t name;
 	uint8_t flags = 0;
 
-	w->seen_interrupt = true;
+	w->seen |= SEEN_INTERRUPT;
 	if (!c || !type)
 		return bad || !type ? -1 : 0;
 	if (ends) {
@@ -656,8 +653,7 @@ static int waits_wake(struct waits *w, const struct scheduling_type *type, const
 	struct wait_task *t;
 	uint32_t waker;
 
-	w->seen_waking |= waking;
-	w->seen_wakeup |= !waking;
+	w->seen |= waking ? SEEN_WAKING : SEEN_WAKEUP;
 	scheduling_number(type, e, WAKE_SUCCESS, &success);
 	if (bad || !success || !scheduling_number(type, e, WAKE_TID, &tid) || tid <= 0)
 		return bad ? -1 : 0;
@@ -727,7 +723,7 @@ static void waits_runs(struct waits *w, struct wait_task *t, uint16_t cpu)
 		}
 	}
 	t->waking = 0;
-	w->seen_switch = true;
+	w->seen |= SEEN_SWITCH;
 }
 
 /* Complete the mark of a thread that becomes runnable. */
@@ -854,7 +850,7 @@ static int waits_priority(struct waits *w, const struct scheduling_type *type,
 /* Prepare for a switch, before the states take it. */
 static int waits_switch(struct waits *w, const struct scheduling_type *type, const struct event *e)
 {
-	w->seen_switch = true;
+	w->seen |= SEEN_SWITCH;
 	waits_task(w, e->lane);
 	if (ARRAY_REACH(w->cpus, w->ncpus, w->event.cpu) ||
 	    waits_priority(w, type, e, SWITCH_PREV_COMM) ||
@@ -1185,7 +1181,20 @@ int waits_other(const struct waits *w, const struct wait_part *p, struct buffer 
 	}
 }
 
-void waits_report_missing(const struct waits *w)
+unsigned waits_type_seen(struct scheduling_types *types, const struct type *t)
+{
+	const struct scheduling_type *type = scheduling_types_get(types, t);
+	uint8_t role = type ? waits_role_of(t, type) : WAITS_OTHER;
+
+	switch (role) {
+	case WAITS_SWITCH: return SEEN_SWITCH;
+	case WAITS_WAKING: return SEEN_WAKING;
+	case WAITS_WAKEUP: return SEEN_WAKEUP;
+	default: return role >= WAITS_IRQ ? SEEN_INTERRUPT : 0;
+	}
+}
+
+void waits_report_missing(unsigned seen)
 {
 	static const char how[] =
 		"trace-cmd record -e sched_switch -e sched_waking -e sched_wakeup "
@@ -1193,13 +1202,14 @@ void waits_report_missing(const struct waits *w)
 		"'sched:sched_switch,sched:sched_wak*,sched:sched_migrate_task,"
 		"irq:*,irq_vectors:*_entry,irq_vectors:*_exit'";
 	const char *lacks =
-		!w->seen_switch			     ? "no sched_switch: what threads did"
-		: !w->seen_waking && !w->seen_wakeup ? "no sched_waking: whom a thread waited for"
-		: !w->seen_waking    ? "no sched_waking, but sched_wakeup: for many threads, whom "
-				       "they waited for"
-		: !w->seen_interrupt ? "no events of interrupts: which interrupt woke a "
-				       "thread"
-				     : NULL;
+		!(seen & SEEN_SWITCH) ? "no sched_switch: what threads did"
+		: !(seen & (SEEN_WAKING | SEEN_WAKEUP))
+			? "no sched_waking: whom a thread waited for"
+		: !(seen & SEEN_WAKING)	   ? "no sched_waking, but sched_wakeup: for many threads, "
+					     "whom they waited for"
+		: !(seen & SEEN_INTERRUPT) ? "no events of interrupts: which interrupt woke a "
+					     "thread"
+					   : NULL;
 
 	if (lacks)
 		warn(NULL, NO_OFFSET, "this trace has %s is not known; %s records the events",

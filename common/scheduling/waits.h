@@ -29,6 +29,14 @@
 #include "common/scheduling/states.h"
 #include "common/util/intern.h"
 
+/* Events that a trace has, which paths need. */
+enum waits_seen {
+	SEEN_SWITCH = 1, /* or states of threads by other events */
+	SEEN_WAKING = 2,
+	SEEN_WAKEUP = 4,
+	SEEN_INTERRUPT = 8,
+};
+
 /* What a part of a path is. */
 enum wait_kind {
 	WAIT_RUNNING,
@@ -156,7 +164,7 @@ struct waits {
 		bool late;	 /* the wakeup was begun before the task slept */
 		bool gap;
 	} event;
-	bool seen_switch, seen_waking, seen_wakeup, seen_interrupt;
+	unsigned seen; /* enum waits_seen */
 };
 
 /* Functions that return int return 0, or -1 when out of memory. */
@@ -197,7 +205,10 @@ int waits_name(const struct waits *w, uint32_t task, struct buffer *b);
 /* Append what a part waits for: the name of a thread or an interrupt, or why it is unknown. Nothing
  * if that is not known, or the part waits for nothing. */
 int waits_other(const struct waits *w, const struct wait_part *p, struct buffer *b);
-/* Report on stderr which events the trace lacks, and how they are recorded. */
-void waits_report_missing(const struct waits *w);
+/* Get what the events of a type are, enum waits_seen; 0: nothing for paths, or out of memory. */
+unsigned waits_type_seen(struct scheduling_types *types, const struct type *t);
+/* Report on stderr which events a trace lacks that has seen (enum waits_seen), and how they are
+ * recorded. */
+void waits_report_missing(unsigned seen);
 
 #endif
