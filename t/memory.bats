@@ -123,6 +123,17 @@ fail_then() {
 	fail_each x trstat -q -o x --merge x.sum x.sum
 }
 
+@test "an allocation fails in a critical path" {
+	python3 "$ROOT/t/tools/wait_traces.py" 3 120 .
+	trdecode -q -o waits.trs trace
+	for options in '' '-t folded'; do
+		# shellcheck disable=SC2086 # words
+		fail_each x trstat -q $options -o x --why 'dur >= 0' waits.trs
+	done
+	fail_each x trencode -q -t chrome -o x --why 'dur >= 0' waits.trs
+	fail_each x trencode -q -t perfetto -o x --why 'comm =~ "t"' waits.trs
+}
+
 @test "an allocation of trencode fails" {
 	for to in chrome folded pprof csv parquet perfetto callgrind speedscope firefox ctf uftrace lttng; do
 		fail_each x trencode -q -t $to -o x calls.trs

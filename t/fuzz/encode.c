@@ -54,6 +54,8 @@ static command encoders_run[] = {
 	{"-q", "-t", "uftrace", "--resynthesize", "--tick=1ns", "--since=+1us", "--until=+1ms"},
 	{"-q", "-t", "trace-cmd", "--resynthesize", "--until=+100us"},
 	{"-q", "-t", "chrome", "--tick=1ns", "--since=+1us", "--until=+1ms"},
+	{"-q", "-t", "chrome", "--why", "dur >= 0"},
+	{"-q", "-t", "perfetto", "--why", "comm =~ \".\""},
 };
 
 static int remove_entry(const char *path, const struct stat *st, int kind, struct FTW *ftw)

@@ -35,6 +35,13 @@ static command commands[] = {
 	{"-q", "--pair", "%", "--slowest", "3"},
 	{"-q", "--pair", "%", "--unpaired", "-t", "csv"},
 	{"-q", "--pair", "%", "-g", "bucket(time,1ms),a.cpu|b.tid,a.name", "-c", "count,busy,util"},
+	{"-q", "--why", "%"},
+	{"-q", "--why", "%", "-t", "folded"},
+	{"-q", "--explain-tail", "%", "--quantile", "0.5", "-t", "json"},
+	{"-q", "--report"},
+	{"-q", "--report", "-t", "html"},
+	{"-q", "--heatmap", "%", "-t", "svg"},
+	{"-q", "--hist", "-t", "svg", "-g", "%"},
 };
 static command partial = {"-q", "--partial"}, partial_keys = {"-q", "--partial", "-g", "%"},
 	       merge = {"-q", "--merge"};

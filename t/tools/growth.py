@@ -449,6 +449,35 @@ def _(n):
     return HEADER + "".join(line(i, "a", 1, 0, "sched_wakeup: comm=b pid=2 prio=120 target_cpu=000") for i in range(n))
 
 
+@grows("ftrace nested waits", 250)
+def _(n):
+    # n calls inside each other end, of a thread that waits for another one before each end, ten times
+    text, i = [HEADER], 0
+
+    def put(tid, event):
+        nonlocal i
+        i += 3
+        text.append(line(i, f"t{tid}", tid, 0, event))
+
+    def switch(a, b):
+        put(a, f"sched_switch: prev_comm=t{a} prev_pid={a} prev_prio=120 prev_state=S ==> next_comm=t{b} next_pid={b} next_prio=120")
+
+    for _ in range(10):
+        for depth in range(n):
+            put(7, f"tracing_mark_write: B|7|f{depth % 8}")
+        for depth in range(n):
+            switch(7, 8)
+            put(8, "sched_waking: comm=t7 pid=7 prio=120 target_cpu=000")
+            switch(8, 7)
+            put(7, "tracing_mark_write: E|7")
+    return "".join(text)
+
+
+for _name, _pipe in (("trstat why", "trstat -q --why 'dur > 0'"), ("trstat why folded", "trstat -q --why 'dur > 0' -t folded"),
+                     ("trencode why", "trencode -q -t chrome --why 'dur > 0'")):
+    CASES[_name + ": nested waits"] = CASES["ftrace nested waits"][0], 250, DECODED + _pipe
+
+
 @grows("ftrace threads", 5000)
 def _(n):
     return HEADER + "".join(line(i, f"a{i}", i + 1, 0, "e: a=1") for i in range(n))
