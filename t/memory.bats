@@ -131,7 +131,7 @@ fail_then() {
 		fail_each x trstat -q $options -o x --why 'dur >= 0' waits.trs
 	done
 	fail_each x trencode -q -t chrome -o x --why 'dur >= 0' waits.trs
-	fail_each x trencode -q -t perfetto -o x --why 'comm =~ "t"' waits.trs
+	fail_each x trencode -q -t perfetto -o x --why 'tid > 0' waits.trs
 }
 
 @test "an allocation of trencode fails" {
