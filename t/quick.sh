@@ -34,6 +34,7 @@ other_names() {
 		cmd/trstat/@(histogram|prom|timeline|tree).*	stat_views stat_interval
 		cmd/trstat/explain_tail.*	explain_tail
 		common/pairs/call_sample.*	explain_tail
+		common/util/operands.*	stat_diff_runs
 		cmd/trstat/summary.*	merge
 		cmd/trstat/why.*	why
 		cmd/trstat/report*	report

@@ -186,13 +186,13 @@ model() {
 	}
 	refuse "'--' is between" old/01.trs old/02.trs new/01.trs
 	refuse "takes two streams or summaries, not 2" old/01.trs old/02.trs --
-	refuse 'old/01.trs: a run is given twice' old/01.trs 'old/0*.trs' -- new/01.trs
+	refuse 'old/01.trs: given twice' old/01.trs 'old/0*.trs' -- new/01.trs
 	# the same file, by any name, on any side
-	refuse 'old/05.trs: a run is given twice' 'old/*.trs' -- new/01.trs old/05.trs
+	refuse 'old/05.trs: given twice' 'old/*.trs' -- new/01.trs old/05.trs
 	ln -s ../old/03.trs new/last.trs
-	refuse 'new/last.trs: a run is given twice, also as old/03.trs' 'old/*.trs' -- 'new/*.trs'
+	refuse 'new/last.trs: given twice, also as old/03.trs' 'old/*.trs' -- 'new/*.trs'
 	rm new/last.trs
-	refuse '-: a run is given twice, also as old/02.trs' old/0{1,2}.trs -- - new/02.trs <old/02.trs
+	refuse '-: given twice, also as old/02.trs' old/0{1,2}.trs -- - new/02.trs <old/02.trs
 	run -0 trstat -q --diff -c count old/01.trs -- old/01.trs
 	refuse 'older/*.trs: no file has such a name' 'older/*.trs' -- 'new/*.trs'
 	refuse '-n: no such file; options come before the --' 'old/*.trs' -- 'new/*.trs' -n 3

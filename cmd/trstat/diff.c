@@ -3,14 +3,11 @@
  */
 #include "cmd/trstat/diff.h"
 
-#include <errno.h>
-#include <glob.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cmd/trstat/run.h"
@@ -23,6 +20,7 @@
 #include "common/picture/flame_graph.h"
 #include "common/util/error.h"
 #include "common/util/histogram.h"
+#include "common/util/operands.h"
 #include "common/util/screen.h"
 #include "common/value/aligned.h"
 #include "common/value/scalar.h"
@@ -161,26 +159,19 @@ static struct diff_row *diff_row_of(struct diff *d, const struct groups *from,
 	return &d->row[group->calls - 1];
 }
 
-static int pair_up(struct diff *d)
+/* Take the groups of one trace. Returns -1 when out of memory. */
+static int pair_side(struct diff *d, const struct groups *side, bool of_b)
 {
-	const struct groups *a = &d->a->groups, *b = &d->b->groups;
-	struct key_cell *cells = calloc(a->keys + 1, sizeof(*cells));
-	int bad;
+	struct key_cell *cells = calloc(side->keys + 1, sizeof(*cells));
+	int bad = !cells;
 
-	bad = !cells;
-	for (size_t i = 0; !bad && i < a->count; i++) {
-		struct diff_row *r = diff_row_of(d, a, groups_at(a, i), cells);
-
-		bad = !r;
-		if (r)
-			r->a = groups_at(a, i);
-	}
-	for (size_t i = 0; !bad && i < b->count; i++) {
-		struct diff_row *r = diff_row_of(d, b, groups_at(b, i), cells);
+	for (size_t i = 0; !bad && i < side->count; i++) {
+		const struct aggregate *group = groups_at(side, i);
+		struct diff_row *r = diff_row_of(d, side, group, cells);
 
 		bad = !r;
 		if (r)
-			r->b = groups_at(b, i);
+			*(of_b ? &r->b : &r->a) = group;
 	}
 	free(cells);
 	return bad ? -1 : 0;
@@ -254,51 +245,37 @@ static int diff_rank_of(const struct diff_row *r)
 								   : 0;
 }
 
-static uint128 diff_size_of(const struct diff_row *r)
+/* Set what rows of one rank are sorted by, the largest first. Of two traces: the effect, then the
+ * difference of the totals. Of many runs: with a verdict the change of the first column, else its
+ * mean. */
+static void diff_sizes_of(const struct diff_row *r, double size[2])
 {
-	int128 a = r->a ? r->a->total : 0, b = r->b ? r->b->total : 0;
+	const struct run_change *c = r->change;
 
-	return a > b ? (uint128)a - (uint128)b : (uint128)b - (uint128)a;
-}
-
-/* Get what rows of many runs are sorted by: of those with a verdict the change of the first column,
- * of other ones its mean. */
-static double run_size_of(const struct diff_row *r)
-{
-	const struct run_change *c = &r->change[0];
-	double change = fabs(c->mean_b - c->mean_a);
-
-	if (r->verdict == DIFF_SAME)
-		change = fmax(fabs(c->mean_a), fabs(c->mean_b));
-	return isnan(change) ? 0 : change;
-}
-
-static int compare_runs(const void *x, const void *y, void *ctx)
-{
-	const struct diff_row *r = x, *s = y;
-	const struct diff *d = ctx;
-	double by = run_size_of(r), than = run_size_of(s);
-
-	if (diff_rank_of(r) != diff_rank_of(s))
-		return diff_rank_of(r) - diff_rank_of(s);
-	if (by > than || by < than)
-		return by > than ? -1 : 1;
-	return groups_compare_first(&d->groups, r->group, s->group, d->groups.keys);
+	if (c) {
+		size[0] = r->verdict != DIFF_SAME ? fabs(c->mean_b - c->mean_a)
+						  : fmax(fabs(c->mean_a), fabs(c->mean_b));
+		size[0] = isnan(size[0]) ? 0 : size[0];
+		size[1] = 0;
+	} else {
+		size[0] = r->tested ? fabs(r->test.effect) : -1;
+		size[1] = fabs((double)(r->b ? r->b->total : 0) - (double)(r->a ? r->a->total : 0));
+	}
 }
 
 static int diff_compare_rows(const void *x, const void *y, void *ctx)
 {
 	const struct diff_row *r = x, *s = y;
 	const struct diff *d = ctx;
-	double by = r->tested ? fabs(r->test.effect) : -1,
-	       than = s->tested ? fabs(s->test.effect) : -1;
+	double by[2], than[2];
 
 	if (diff_rank_of(r) != diff_rank_of(s))
 		return diff_rank_of(r) - diff_rank_of(s);
-	if (by != than)
-		return by > than ? -1 : 1;
-	if (diff_size_of(r) != diff_size_of(s))
-		return diff_size_of(r) > diff_size_of(s) ? -1 : 1;
+	diff_sizes_of(r, by);
+	diff_sizes_of(s, than);
+	for (int i = 0; i < 2; i++)
+		if (by[i] != than[i])
+			return by[i] > than[i] ? -1 : 1;
 	return groups_compare_first(&d->groups, r->group, s->group, d->groups.keys);
 }
 
@@ -349,7 +326,8 @@ static int diff_make(struct diff *d, const struct statistics *a, const struct st
 
 	diff_begin(d, a, alpha, NULL);
 	d->b = b;
-	if (pair_up(d) || diff_names(d))
+	if (pair_side(d, &d->a->groups, false) || pair_side(d, &d->b->groups, true) ||
+	    diff_names(d))
 		return -1;
 	for (size_t i = 0; i < d->count; i++)
 		if (test_row(d, &d->row[i], alpha))
@@ -563,7 +541,7 @@ static int runs_compare(struct diff *d, const struct diff_options *o)
 		r->verdict = judge_runs(d, r, o->threshold);
 	}
 	if (d->count)
-		qsort_r(d->row, d->count, sizeof(*d->row), compare_runs, d);
+		qsort_r(d->row, d->count, sizeof(*d->row), diff_compare_rows, d);
 	return 0;
 }
 
@@ -1037,65 +1015,37 @@ static int diff_aligned(const struct diff *d, const struct query *q, size_t rows
  * The rows have a single key, the stack, and a single column, its self value.
  */
 
-/* The stacks of both traces. */
-struct diff_stacks {
-	struct stack_tree tree; /* self: of the second trace */
-	struct intern names;
-	uint64_t *before; /* self of each node in the first trace */
-	size_t nbefore;
-	uint64_t negative, clipped; /* number of sums below 0, and above UINT64_MAX */
+/* Numbers of sums below 0, and above UINT64_MAX. */
+struct diff_widths {
+	uint64_t negative, clipped;
 };
 
 /* Get a sum as the width of a frame. */
-static uint64_t width_of(struct diff_stacks *s, struct column_value v)
+static uint64_t width_of(struct diff_widths *w, struct column_value v)
 {
-	s->negative += v.present && v.number < 0;
-	s->clipped += v.present && v.number > UINT64_MAX;
+	w->negative += v.present && v.number < 0;
+	w->clipped += v.present && v.number > UINT64_MAX;
 	return v.present ? saturated_u64(v.number) : 0;
 }
 
-/* Get the node of a stack "a;b;c"; 0: out of memory. */
-static uint32_t diff_node_of(struct diff_stacks *s, const char *text, size_t size)
-{
-	const char *end = text + size;
-	uint32_t node = STACK_ROOT;
-
-	while (text < end) {
-		const char *next = memchr(text, ';', (size_t)(end - text));
-		size_t n = (size_t)((next ? next : end) - text);
-		uint32_t name = intern(&s->names, text, n);
-
-		node = name == INTERN_NONE ? 0 : stack_tree_child(&s->tree, node, name);
-		if (!node)
-			return 0;
-		text += n + 1;
-	}
-	return node;
-}
-
-static int diff_add_row(struct diff_stacks *s, const struct diff *d, const struct diff_row *r)
+static int diff_add_row(struct flame_difference *f, struct diff_widths *w, const struct diff *d,
+			const struct diff_row *r)
 {
 	const struct key_cell *cell = groups_cells(&d->groups, r->group);
 	struct column_value v[CELLS_OF_RUNS];
 	const char *text;
-	uint32_t node;
 	size_t size;
 
 	if (!groups_cell_text(&d->groups, cell, &text, &size) || !size)
 		return 0;
-	node = diff_node_of(s, text, size);
-	if (!node || ARRAY_REACH(s->before, s->nbefore, node))
-		return -1;
 	diff_values(d, r, 0, v);
-	add_saturated(&s->before[node], width_of(s, v[CELL_A]));
-	stack_tree_add(&s->tree, node, (int128)width_of(s, v[CELL_B]));
-	return 0;
+	return flame_difference_add(f, text, size, width_of(w, v[CELL_A]), width_of(w, v[CELL_B]));
 }
 
-static void remark_sums(const struct diff_stacks *s)
+static void remark_sums(const struct diff_widths *w)
 {
-	warn_count(NULL, s->negative, "{stack|stacks} with a negative weight left out");
-	warn_count(NULL, s->clipped, "{sum of a stack was|sums of stacks were} clipped to %" PRIu64,
+	warn_count(NULL, w->negative, "{stack|stacks} with a negative weight left out");
+	warn_count(NULL, w->clipped, "{sum of a stack was|sums of stacks were} clipped to %" PRIu64,
 		   UINT64_MAX);
 }
 
@@ -1103,29 +1053,24 @@ static void remark_sums(const struct diff_stacks *s)
 static int diff_svg(const struct diff *d, struct text *out, struct error *e)
 {
 	const struct columns *columns = d->b->columns;
-	struct diff_stacks s = {0};
-	struct flame_graph g = {.tree = &s.tree, .names = &s.names};
+	struct flame_difference f;
+	struct diff_widths w = {0};
 	int bad;
 
 	if (d->groups.keys > 1)
 		return error_set(e, NULL, NO_OFFSET,
 				 "the samples are of several types: choose one with trfilter 'type "
 				 "== ...'");
-	bad = stack_tree_init(&s.tree);
-
+	bad = flame_difference_init(&f);
 	for (size_t i = 0; !bad && i < d->count; i++)
-		bad = diff_add_row(&s, d, &d->row[i]);
-	bad = bad || ARRAY_REACH(s.before, s.nbefore, s.tree.count);
-	g.before = s.before;
-	g.title = *d->title ? d->title : NULL;
-	g.what = columns->weights ? "weight of samples" : "time";
-	g.unit = columns->weights ? "weight" : d->b->ticks && !columns->ns ? "ticks" : "ns";
-	bad = bad || flame_graph_draw(&g, out);
+		bad = diff_add_row(&f, &w, d, &d->row[i]);
+	f.graph.title = *d->title ? d->title : NULL;
+	f.graph.what = columns->weights ? "weight of samples" : "time";
+	f.graph.unit = columns->weights ? "weight" : d->b->ticks && !columns->ns ? "ticks" : "ns";
+	bad = bad || flame_difference_draw(&f, out);
 	if (!bad && !d->quiet)
-		remark_sums(&s);
-	stack_tree_free(&s.tree);
-	intern_free(&s.names);
-	free(s.before);
+		remark_sums(&w);
+	flame_difference_free(&f);
 	return bad ? error_no_memory(e) : 0;
 }
 
@@ -2075,13 +2020,7 @@ static int run_traces(const struct stat_settings *s, const struct diff_options *
 	return status;
 }
 
-/* --- many runs: their files --- */
-
-/* Files of both sides, those of A first. */
-struct run_files {
-	char **path;
-	size_t count, capacity, a; /* a: number of those of A */
-};
+/* --- many runs: reading them --- */
 
 /* --diff of many runs, while they are read. */
 struct many_runs {
@@ -2097,86 +2036,6 @@ struct many_runs {
 	bool lacks_pair;
 	struct intern warned; /* warnings of fields, each of which is printed once */
 };
-
-static int diff_add_file(struct run_files *f, const char *path, struct error *e)
-{
-	if (f->count == RUNS_MOST)
-		return error_set(e, path, NO_OFFSET, "more than %d runs", RUNS_MOST);
-	if (ARRAY_GROW(f->path, f->capacity, f->count))
-		return error_no_memory(e);
-	f->path[f->count] = strdup(path);
-	return f->path[f->count++] ? 0 : error_no_memory(e);
-}
-
-/* Stop glob when it is out of memory; a directory that cannot be read has no file. */
-static int diff_glob_error(const char *path, int number)
-{
-	(void)path;
-	return number == ENOMEM;
-}
-
-/* Add the files that an operand names: a file, or a pattern of the shell. */
-static int add_operand(struct run_files *f, const char *operand, bool after, struct error *e)
-{
-	bool exists = !strcmp(operand, "-") || !access(operand, F_OK);
-	glob_t found;
-	int bad;
-
-	if (after && !exists && *operand == '-')
-		return error_set(e, operand, NO_OFFSET, "no such file; options come before the --");
-	if (exists || !strpbrk(operand, "*?["))
-		return diff_add_file(f, operand, e);
-	bad = glob(operand, 0, diff_glob_error, &found);
-	if (bad == GLOB_NOMATCH)
-		return error_set(e, operand, NO_OFFSET, "no file has such a name");
-	if (bad)
-		return error_no_memory(e);
-	for (size_t i = 0; !bad && i < found.gl_pathc; i++)
-		bad = diff_add_file(f, found.gl_pathv[i], e);
-	globfree(&found);
-	return bad;
-}
-
-/* A file of a run. */
-struct run_file {
-	dev_t device;
-	ino_t inode; /* 0: there is no such file, as opening it reports */
-	const char *path;
-};
-
-static int by_file(const void *x, const void *y)
-{
-	const struct run_file *a = x, *b = y;
-
-	if (a->device != b->device)
-		return a->device < b->device ? -1 : 1;
-	return (a->inode > b->inode) - (a->inode < b->inode);
-}
-
-/* Refuse many runs of which two are the same file, whatever its names are. */
-static int check_files(const struct run_files *f, struct error *e)
-{
-	struct run_file *file = calloc(f->count, sizeof(*file));
-	int bad = file ? 0 : error_no_memory(e);
-
-	for (size_t i = 0; !bad && i < f->count; i++) {
-		const char *path = f->path[i];
-		struct stat s;
-
-		if (!(strcmp(path, "-") ? stat(path, &s) : fstat(STDIN_FILENO, &s)))
-			file[i] = (struct run_file){s.st_dev, s.st_ino, path};
-	}
-	if (!bad)
-		qsort(file, f->count, sizeof(*file), by_file);
-	for (size_t i = 1; !bad && i < f->count; i++)
-		if (file[i].inode && !by_file(&file[i - 1], &file[i]))
-			bad = error_set(e, file[i].path, NO_OFFSET, "a run is given twice%s%.300s",
-					strcmp(file[i - 1].path, file[i].path) ? ", also as " : "",
-					strcmp(file[i - 1].path, file[i].path) ? file[i - 1].path
-									       : "");
-	free(file);
-	return bad;
-}
 
 /* Take the next run, whose input is read; a: the first one. Returns -1 with e filled. */
 static int diff_take_run(struct many_runs *m, struct diff_input *run, struct diff_input *a,
@@ -2296,20 +2155,23 @@ static int run_many(struct many_runs *m, const struct stat_settings *s,
 	return status;
 }
 
-/* Run --diff for the files of both sides. Returns the exit status. */
+/* Run --diff for the files of both sides, the first of_a of them those of A. Returns the exit
+ * status. */
 static int diff_run_sides(const struct stat_settings *s, const struct diff_options *o,
-			  const struct run_files *f, const struct common_options *options)
+			  const struct operands *files, size_t of_a,
+			  const struct common_options *options)
 {
 	struct diff_options with = *o;
-	struct many_runs m = {
-		.options = &with, .path = f->path, .runs = {.a = f->a, .b = f->count - f->a}};
+	struct many_runs m = {.options = &with,
+			      .path = files->path,
+			      .runs = {.a = of_a, .b = files->count - of_a}};
 	struct error e;
 
-	if (f->a == 1 && f->count == 2)
-		return run_traces(s, o, f->path, options);
+	if (of_a == 1 && files->count == 2)
+		return run_traces(s, o, files->path, options);
 	if (s->format == TABLE_SVG)
-		error_set(&e, NULL, NO_OFFSET, "-t svg draws two traces, not %zu", f->count);
-	else if (!check_files(f, &e)) {
+		error_set(&e, NULL, NO_OFFSET, "-t svg draws two traces, not %zu", files->count);
+	else if (!operands_check_twice(files, &e)) {
 		with.alpha = o->alpha > 0 ? o->alpha : RUNS_ALPHA;
 		return run_many(&m, s, options);
 	}
@@ -2321,20 +2183,24 @@ int diff_run(const struct stat_settings *s, const struct diff_options *o, char *
 	     const struct common_options *options)
 {
 	int olds = o->news < 0 ? 1 : o->operands - o->news, bad = 0, status = STATUS_FAILED;
-	struct run_files files = {0};
+	struct operands files = {0};
 	struct error e;
+	size_t of_a = 0;
 
 	for (int i = 0; !bad && i < o->operands; i++) {
-		bad = add_operand(&files, paths[i], o->news > 0 && i >= olds, &e);
+		if (o->news > 0 && i >= olds && *paths[i] == '-' && paths[i][1] &&
+		    access(paths[i], F_OK))
+			bad = error_set(&e, paths[i], NO_OFFSET,
+					"no such file; options come before the --");
+		else
+			bad = operands_add(&files, paths[i], RUNS_MOST, &e);
 		if (i < olds)
-			files.a = files.count;
+			of_a = files.count;
 	}
 	if (bad)
 		error_print(&e);
 	else
-		status = diff_run_sides(s, o, &files, options);
-	for (size_t i = 0; i < files.count; i++)
-		free(files.path[i]);
-	free(files.path);
+		status = diff_run_sides(s, o, &files, of_a, options);
+	operands_free(&files);
 	return status;
 }

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "common/picture/svg.h"
+#include "common/util/buffer.h"
 
 /* A node of the tree as it is drawn. */
 struct graph_frame {
@@ -255,4 +256,60 @@ int flame_graph_draw(const struct flame_graph *g, struct text *out)
 	free(d.frames);
 	free(d.order);
 	return bad ? -1 : 0;
+}
+
+/* --- a difference of stacks that are texts --- */
+
+int flame_difference_init(struct flame_difference *f)
+{
+	*f = (struct flame_difference){0};
+	return stack_tree_init(&f->tree);
+}
+
+/* Get the node of a stack "a;b;c"; 0: out of memory. */
+static uint32_t flame_difference_node(struct flame_difference *f, const char *text, size_t size)
+{
+	const char *end = text + size;
+	uint32_t node = STACK_ROOT;
+
+	while (text < end) {
+		const char *next = memchr(text, ';', (size_t)(end - text));
+		size_t n = (size_t)((next ? next : end) - text);
+		uint32_t name = intern(&f->names, text, n);
+
+		node = name == INTERN_NONE ? 0 : stack_tree_child(&f->tree, node, name);
+		if (!node)
+			return 0;
+		text += n + 1;
+	}
+	return node;
+}
+
+int flame_difference_add(struct flame_difference *f, const char *text, size_t size, uint64_t before,
+			 uint64_t now)
+{
+	uint32_t node = flame_difference_node(f, text, size);
+
+	if (!node || ARRAY_REACH(f->before, f->nbefore, node))
+		return -1;
+	add_saturated(&f->before[node], before);
+	stack_tree_add(&f->tree, node, (int128)now);
+	return 0;
+}
+
+int flame_difference_draw(struct flame_difference *f, struct text *out)
+{
+	if (ARRAY_REACH(f->before, f->nbefore, f->tree.count))
+		return -1;
+	f->graph.tree = &f->tree;
+	f->graph.names = &f->names;
+	f->graph.before = f->before;
+	return flame_graph_draw(&f->graph, out);
+}
+
+void flame_difference_free(struct flame_difference *f)
+{
+	stack_tree_free(&f->tree);
+	intern_free(&f->names);
+	free(f->before);
 }

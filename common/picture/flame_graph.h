@@ -15,6 +15,7 @@
 #define TR_PICTURE_FLAME_GRAPH_H
 
 #include "common/calls/stack_tree.h"
+#include "common/util/intern.h"
 
 struct text;
 
@@ -30,5 +31,24 @@ struct flame_graph {
 
 /* Write the graph. Returns 0, or -1 when out of memory. */
 int flame_graph_draw(const struct flame_graph *g, struct text *out);
+
+/* A differential graph of stacks that are texts. */
+struct flame_difference {
+	struct flame_graph graph; /* the caller sets the title, what, and the unit */
+	struct stack_tree tree;
+	struct intern names;
+	uint64_t *before;
+	size_t nbefore;
+};
+
+/* Returns -1 when out of memory; flame_difference_free in any case. */
+int flame_difference_init(struct flame_difference *f);
+/* Add the sums of a stack "a;b;c" in the earlier trace and in the present one. Returns -1 when out
+ * of memory. */
+int flame_difference_add(struct flame_difference *f, const char *text, size_t size, uint64_t before,
+			 uint64_t now);
+/* Write the graph. Returns -1 when out of memory. */
+int flame_difference_draw(struct flame_difference *f, struct text *out);
+void flame_difference_free(struct flame_difference *f);
 
 #endif
