@@ -595,7 +595,7 @@ for t, i in rows: print(f"{t},x,{i}")' >near.csv
 	run -2 --separate-stderr trdecode -f csv --map nonsense <(echo ts)
 	assert_equal "$stderr" "trdecode: --map takes FIELD=COLUMN[:UNIT],..., such as time=ts:ms,name=op, not 'nonsense'"
 	run -2 --separate-stderr trdecode --map time=ts "$DATA/uftrace/fib"
-	assert_equal "$stderr" "trdecode: --map has no effect on uftrace; it is for ndjson, csv, tsv"
+	assert_equal "$stderr" "trdecode: --map has no effect on uftrace; it is for ndjson, csv, tsv, arrow"
 	# --map says that the input is a table; other JSON is sent there
 	run -0 pipe "printf 'at,op\n5,x\n' | trdecode --map time=at:ms,name=op | trencode -q -t csv --no-header -c time,name"
 	assert_output 5000000,x

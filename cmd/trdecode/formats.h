@@ -26,6 +26,7 @@
 	F(ndjson)                                                                                  \
 	F(csv)                                                                                     \
 	F(tsv)                                                                                     \
+	F(arrow)                                                                                   \
 	F(cpuprofile)                                                                              \
 	F(heapprofile)                                                                             \
 	F(speedscope)                                                                              \

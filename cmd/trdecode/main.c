@@ -107,10 +107,12 @@ static const struct option_row settings_rows[] = {
 	 "/)",
 	 "directory"},
 	{OPT_MAP, "map", "LIST",
-	 "ndjson, csv, tsv: what the columns are, such as\ntime=ts:ms,dur=elapsed:us,name=op",
+	 "ndjson, csv, tsv, arrow: what columns are, such as\n"
+	 "time=ts:ms,dur=elapsed:us,name=op",
 	 NULL},
 	{OPT_SORT, "sort", NULL,
-	 "ndjson, csv, tsv: sort all rows by time, not only\nthose up to 1 s out of order", NULL},
+	 "ndjson, csv, tsv, arrow: sort all rows by time, not\nonly those up to 1 s out of order",
+	 NULL},
 	{OPT_INFO, "info", NULL, "print what the inputs are, and write no stream", NULL},
 	{OPT_LIST, "list", NULL,
 	 "print the types of events, with counts and fields\n(and examples), and write no stream",
@@ -1805,10 +1807,10 @@ static int check_format_options(const struct input *inputs, int n, const struct 
 		return -1;
 	if (s->flags & DECODE_NO_UNWIND && check_format_option(inputs, n, "--no-unwind", "perf", e))
 		return -1;
-	if (s->map && check_format_option(inputs, n, "--map", "ndjson, csv, tsv", e))
+	if (s->map && check_format_option(inputs, n, "--map", "ndjson, csv, tsv, arrow", e))
 		return -1;
 	if (s->flags & DECODE_SORT &&
-	    check_format_option(inputs, n, "--sort", "ndjson, csv, tsv", e))
+	    check_format_option(inputs, n, "--sort", "ndjson, csv, tsv, arrow", e))
 		return -1;
 	return s->sysroot ? check_format_option(inputs, n, "--sysroot", "perf", e) : 0;
 }

@@ -1,6 +1,6 @@
 /*
- * rows_in.c - the decoders of tables: JSON lines, csv and tsv, as trencode or other programs write
- * them
+ * rows_in.c - the decoders of tables: JSON lines, csv, tsv and Arrow, as trencode or other programs
+ * write them
  *
  *     time,dur,tid,name          the events, in the order of their times:
  *     1000,50,7,read             1000 read {
@@ -1232,6 +1232,11 @@ static enum bid in_probe_tsv(const struct input *in)
 	return rows_table_probe(in, IN_TSV);
 }
 
+static enum bid in_probe_arrow(const struct input *in)
+{
+	return rows_table_probe(in, IN_ARROW);
+}
+
 static int in_open(struct input *in, struct error *e)
 {
 	struct rows_in *r = calloc(1, sizeof *r);
@@ -1245,9 +1250,10 @@ static int in_open(struct input *in, struct error *e)
 	sorter_init(&r->now);
 	sorter_init(&r->later);
 	if (rows_table_open(&r->table, in,
-			    in->decoder == &decoder_csv	  ? IN_CSV
-			    : in->decoder == &decoder_tsv ? IN_TSV
-							  : IN_NDJSON,
+			    in->decoder == &decoder_csv	    ? IN_CSV
+			    : in->decoder == &decoder_tsv   ? IN_TSV
+			    : in->decoder == &decoder_arrow ? IN_ARROW
+							    : IN_NDJSON,
 			    e))
 		return -1;
 	r->texts_stack = writer_text(r->w, "stack");
@@ -1414,3 +1420,4 @@ static void in_close(struct input *in)
 ROWS_DECODER(ndjson);
 ROWS_DECODER(csv);
 ROWS_DECODER(tsv);
+ROWS_DECODER(arrow);

@@ -87,14 +87,6 @@ static const struct {
 	{IN_PID, "process_id", NULL},
 };
 
-/* A cell: a text, or a token of JSON. */
-struct in_cell {
-	const char *text;
-	size_t size;
-	enum json_token token; /* STRING, NUMBER, TRUE, FALSE, NULL; of csv STRING */
-	bool quoted;
-};
-
 /* --- times --- */
 
 /* Take so many digits off a span. false: they are not there. */
@@ -1382,6 +1374,9 @@ static int in_record_next(struct rows_table *r, struct error *e)
 	size_t n;
 	int got;
 
+	if (r->format == IN_ARROW)
+		return arrow_rows_next(&r->arrow, r->cells, IN_COLUMNS_MOST, &r->ncells,
+				       &r->row_offset, e);
 	do {
 		got = in_line(r, &text, &n, e);
 		if (got <= 0)
@@ -1543,7 +1538,7 @@ static int in_find_forms(struct rows_table *r, struct error *e)
 /* Test whether the type of a column depends on its values. */
 static bool in_needs_forms(const struct rows_table *r)
 {
-	for (size_t i = 0; i < r->ncolumns; i++)
+	for (size_t i = 0; i < r->ncolumns && r->format != IN_ARROW; i++)
 		if ((r->columns[i].role == IN_FIELD || r->columns[i].role == IN_VALUE) &&
 		    r->columns[i].form == IN_VALUE_ANY)
 			return true;
@@ -1557,6 +1552,15 @@ static int in_put_record_cell(struct rows_table *r, struct in_column *c, const s
 
 	if (!cell->size && !cell->quoted)
 		return 0;
+	if (cell->token == JSON_ARRAY || cell->token == JSON_OBJECT) {
+		if (c->role == IN_STACK)
+			return in_put_cell(
+				r, c, &(struct in_cell){cell->text, cell->size, JSON_STRING, true});
+		if (c->role != IN_ARGS || cell->token == JSON_ARRAY)
+			return c->role == IN_SKIPPED
+				       ? 0
+				       : in_put_nested(r, c->name, cell->text, cell->size);
+	}
 	if (c->role == IN_FIELD)
 		return in_put_field(r, c, cell);
 	if (c->role != IN_ARGS || *cell->text != '{')
@@ -1566,7 +1570,7 @@ static int in_put_record_cell(struct rows_table *r, struct in_column *c, const s
 	return token == JSON_OBJECT ? in_read_args(r, &r->json) : in_put_cell(r, c, cell);
 }
 
-/* Read the next row of csv or tsv; as in_ndjson_row. */
+/* Read the next row of csv, tsv or Arrow; as in_ndjson_row. */
 static int in_delimited_row(struct rows_table *r, struct error *e)
 {
 	int got = in_record_next(r, e);
@@ -1703,11 +1707,26 @@ static uint16_t in_returned_error(const struct rows_table *r)
 	return number == -r->row.error ? r->row.error : 0;
 }
 
+/* Set the units of the times of Arrow, which --map may replace. */
+static void in_set_scales(struct rows_table *r)
+{
+	for (size_t i = 0; r->arrow.scales && i < r->norder; i++) {
+		struct in_times *t = &r->columns[r->order[i]].times;
+		uint64_t scale = r->arrow.scales[i];
+
+		if (scale && !t->pattern && (t->named || !t->scale)) {
+			t->scale = scale;
+			t->named = false;
+		}
+	}
+}
+
 /* Read the header, the names of the columns, and find the types of these. */
 static int in_begin_delimited(struct rows_table *r, struct error *e)
 {
 	if (in_read_header(r, e))
 		return -1;
+	in_set_scales(r);
 	if (r->norder && (in_check_columns(r, e) || in_check_map(r, e)))
 		return -1;
 	r->checked = true;
@@ -1843,11 +1862,31 @@ static enum bid in_probe_delimited(const struct input *in, const char *format, c
 	return (!time && !mapped) || names < 2 ? BID_NONE : known ? BID_LIKELY : BID_CHANCE;
 }
 
+/* Bid for the mark of a file of Arrow, or a message, whose metadata is a multiple of 8 bytes and
+ * begins with the place of its table. */
+static enum bid in_probe_messages(const struct input *in)
+{
+	struct text_span s = input_head(in);
+	uint32_t size;
+
+	if (in->tree || span_size(s) < 12)
+		return BID_NONE;
+	if (in->format)
+		return in_is_format(in, "arrow") ? BID_CHANCE : BID_NONE;
+	if (!memcmp(s.at, "ARROW1\0", 8))
+		return BID_MAGIC;
+	size = get_u32(s.at + 4);
+	return get_u32(s.at) == UINT32_MAX && size && size % 8 == 0 && get_u32(s.at + 8) < size
+		       ? BID_LIKELY
+		       : BID_NONE;
+}
+
 enum bid rows_table_probe(const struct input *in, enum in_format format)
 {
 	switch (format) {
 	case IN_NDJSON: return in_probe_objects(in);
 	case IN_CSV: return in_probe_delimited(in, "csv", ',');
+	case IN_ARROW: return in_probe_messages(in);
 	default: return in_probe_delimited(in, "tsv", '\t');
 	}
 }
@@ -1880,7 +1919,8 @@ int rows_table_open(struct rows_table *r, struct input *in, enum in_format forma
 	if (!r->cells)
 		return error_no_memory(e);
 	tzset();
-	if (in_check_encoding(r, e))
+	r->arrow = (struct arrow_input){.input = in, .lines = &r->lines};
+	if (format != IN_ARROW && in_check_encoding(r, e))
 		return -1;
 	r->texts_return = writer_text(r->w, "ret");
 	return in_map_parse(r, in->decoding->map, e);
@@ -1902,6 +1942,7 @@ void rows_table_close(struct rows_table *r)
 	id_cache_free(&r->names);
 	frame_locations_free(&r->locations);
 	nested_json_free(&r->objects);
+	arrow_rows_free(&r->arrow);
 	json_close(&r->json);
 	json_close(&r->frames_json);
 	input_lines_free(&r->lines);

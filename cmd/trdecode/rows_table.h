@@ -1,5 +1,5 @@
 /*
- * rows_table.h - the rows of JSON lines, csv and tsv: columns, --map, cells and times
+ * rows_table.h - the rows of JSON lines, csv, tsv and Arrow: columns, --map, cells and times
  */
 #ifndef TR_TRDECODE_ROWS_TABLE_H
 #define TR_TRDECODE_ROWS_TABLE_H
@@ -7,13 +7,14 @@
 #include "cmd/trdecode/frames.h"
 #include "cmd/trdecode/input.h"
 #include "cmd/trdecode/rows.h"
+#include "cmd/trdecode/rows_arrow.h"
 #include "common/value/json.h"
 
 #define IN_SECOND 1000000000ull
 
 enum { IN_COLUMNS_MOST = 4096 }; /* distinct names of columns */
 
-enum in_format { IN_NDJSON, IN_CSV, IN_TSV };
+enum in_format { IN_NDJSON, IN_CSV, IN_TSV, IN_ARROW };
 
 /* What a column is. */
 enum in_role {
@@ -102,6 +103,7 @@ struct rows_table {
 	struct writer *w;
 	struct input_lines lines;
 	enum in_format format;
+	struct arrow_input arrow; /* of IN_ARROW */
 	/* the columns are those of trencode: rows come in the order of their ends, and have
 	 * nestings */
 	bool of_trencode;

@@ -14,20 +14,8 @@
 
 #include "cmd/trencode/dataset.h"
 #include "cmd/trencode/formats.h"
+#include "common/formats/arrow.h"
 #include "common/util/output.h"
-
-/* Numbers of the format. */
-enum { ARROW_V5 = 4, ARROW_SCHEMA = 1, ARROW_DICTIONARY = 2, ARROW_BATCH = 3 };
-enum {
-	ARROW_INT = 2,
-	ARROW_FLOAT = 3,
-	ARROW_UTF8 = 5,
-	ARROW_BOOL = 6,
-	ARROW_TIMESTAMP = 10,
-	ARROW_LIST = 12,
-	ARROW_STRUCT = 13
-};
-enum { ARROW_DOUBLE = 2, ARROW_NANOSECOND = 3 };
 
 /* One run of the encoder. */
 struct arrow {

@@ -1,7 +1,7 @@
 /* links: cmd/trdecode */
 /*
- * rows_in.c - any bytes as JSON lines, csv or tsv, in the way of apitrace.c. The first byte chooses
- * the format and --sort; the text after it, up to a NUL, is --map
+ * rows_in.c - any bytes as JSON lines, csv, tsv or Arrow, in the way of apitrace.c. The first byte
+ * chooses the format and --sort; the text after it, up to a NUL, is --map
  */
 #define DECODER		       (*rows_decoder)
 #define FORMAT		       rows_decoder->name
@@ -29,7 +29,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (!zero || zero == data)
 		return 0;
 	sorter_memory = 4096;
-	rows_decoder = formats[*data % 3];
+	rows_decoder = *data & 128 ? &decoder_arrow : formats[*data % 3];
 	rows_sort = *data & 64;
 	rows_map = zero > data + 1 ? (const char *)data + 1 : NULL;
 	size -= (size_t)(zero + 1 - data);
