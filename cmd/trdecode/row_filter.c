@@ -145,7 +145,22 @@ static void copy_name(const struct writer *w, uint32_t string, char *out)
 	out[n] = 0;
 }
 
-/* Match the globs with the type's name or, if they have a colon, its group and name. */
+/* Match a glob with a type's name or, if the glob has a colon, its group and name. */
+static bool glob_matches(const char *glob, const char *name, const char *both)
+{
+	return !fnmatch(glob, name, 0) || !fnmatch(glob, both, 0);
+}
+
+bool row_filter_type(const struct row_filter *l, const char *name, const char *both)
+{
+	bool matched = !l->ntypes;
+
+	for (size_t i = 0; i < l->ntypes && !matched; i++)
+		matched = glob_matches(l->types[i].glob, name, both);
+	return matched;
+}
+
+/* Test whether the globs have a type of these names. */
 static bool type_named(const struct row_filter *l, uint32_t name_id, uint32_t group_id)
 {
 	char name[NAME_LIMIT], group[NAME_LIMIT], both[2 * NAME_LIMIT];
@@ -155,7 +170,7 @@ static bool type_named(const struct row_filter *l, uint32_t name_id, uint32_t gr
 	copy_name(l->writer, group_id, group);
 	snprintf(both, sizeof both, "%s:%s", group, name);
 	for (size_t i = 0; i < l->ntypes; i++) {
-		if (!fnmatch(l->types[i].glob, name, 0) || !fnmatch(l->types[i].glob, both, 0))
+		if (glob_matches(l->types[i].glob, name, both))
 			matched = l->types[i].matched = true;
 		nearest_offer(&l->types[i].nearest, name, strlen(name));
 		nearest_offer(&l->types[i].nearest, both, strlen(both));

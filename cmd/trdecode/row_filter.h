@@ -89,6 +89,9 @@ static inline bool row_filter_tid(const struct row_filter *l, int64_t tid)
 	return !l->tids.count || row_filter_has(&l->tids, tid);
 }
 
+/* Test whether rows of a type can be wanted, by its name and "GROUP:NAME". */
+bool row_filter_type(const struct row_filter *l, const char *name, const char *both);
+
 /* Have the writer refuse rows that are not wanted. Called before begin of any decoder. */
 void row_filter_begin(struct row_filter *l, struct writer *w);
 /* Write the last times of threads with refused rows. Called when all rows are written. Returns

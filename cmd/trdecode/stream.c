@@ -29,6 +29,8 @@
 
 /* A saved stream that is read. */
 struct saved {
+	bool judged;	     /* by_content is known: */
+	bool by_content;     /* sections can be left out for what is in them */
 	struct input *input; /* has the writer, and the shift of times */
 	struct reader in;
 	struct block block;
@@ -944,28 +946,89 @@ static int stream_copy_row(struct saved *s)
 	return 0;
 }
 
-/* Test whether a lane of a section has one of the numbers, or may have rows of any. */
-static bool saved_wants_lane(const struct row_filter *l, const struct index_section *s)
+/* Test whether a type of a section is wanted. */
+static bool section_type_wanted(const struct row_filter *l, const struct index_type *t)
 {
-	bool any = s->flags & SECTION_ANY_LANE || (!l->cpus.count && !l->tids.count);
+	enum { TEXT_MOST = 1024 };
+	char both[TEXT_MOST + 2];
 
-	for (uint32_t i = 0; i < s->nlanes && !any; i++) {
+	if (t->group_size + t->name_size > TEXT_MOST)
+		return true;
+	memcpy(both, t->group, t->group_size);
+	both[t->group_size] = ':';
+	memcpy(both + t->group_size + 1, t->name, t->name_size);
+	both[t->group_size + 1 + t->name_size] = 0;
+	return row_filter_type(l, both + t->group_size + 1, both);
+}
+
+/* Test whether a section may have rows of wanted types. *calls: calls are among these. */
+static bool section_types_wanted(const struct row_filter *l, const struct index_section *s,
+				 bool *calls)
+{
+	bool wanted = s->flags & SECTION_ANY_TYPE;
+
+	*calls = wanted;
+	for (uint32_t i = 0; i < s->ntypes; i++) {
+		struct index_type t = index_type(s, i);
+
+		if (t.kind == KIND_GAP) {
+			wanted = true;
+		} else if (section_type_wanted(l, &t)) {
+			wanted = true;
+			*calls |= t.kind == KIND_ENTER || t.kind == KIND_LEAVE;
+		}
+	}
+	return wanted;
+}
+
+/* Test whether a section may have rows of wanted CPUs and threads. */
+static bool section_lanes_wanted(struct row_filter *l, const struct index_section *s)
+{
+	bool wanted = s->flags & SECTION_ANY_LANE || (!l->cpus.count && !l->tids.count);
+
+	for (uint32_t i = 0; i < s->nlanes && !wanted; i++) {
 		struct index_lane lane = index_lane(s, i);
 
-		any = (!(lane.flags & LANE_HAS_CPU) || row_filter_cpu(l, lane.cpu)) &&
-		      (!(lane.flags & LANE_HAS_TID) || row_filter_tid(l, lane.tid));
+		wanted = (!(lane.flags & LANE_HAS_CPU) || row_filter_cpu(l, lane.cpu)) &&
+			 (!(lane.flags & LANE_HAS_TID) || row_filter_tid(l, lane.tid));
 	}
-	return any;
+	return wanted;
+}
+
+/* Test whether sections can be left out for what is in them, not only for their times. They cannot
+ * where the last time of a thread with calls may be in a section without wanted rows. */
+static bool sections_by_content(const struct row_filter *l, const struct index *x)
+{
+	bool calls = false;
+
+	if (!l->cpus.count && !l->ntypes)
+		return true;
+	for (size_t i = 0; i < x->count && !calls; i++)
+		section_types_wanted(l, &x->sections[i], &calls);
+	return !calls;
 }
 
 /* Test whether the limits leave rows of a section. */
-static bool saved_wants(void *ctx, const struct index_section *section)
+static bool saved_wants(void *ctx, const struct index *x, const struct index_section *section)
 {
-	const struct saved *s = ctx;
+	struct saved *s = ctx;
+	struct row_filter *l = s->input->decoding->row_filter;
+	uint64_t first = stream_moved(s, section->first), last = stream_moved(s, section->last);
+	bool calls;
 
-	return section->events && section->last >= row_filter_first(s->input) &&
-	       stream_moved(s, section->first) <= row_filter_last(s->input) &&
-	       saved_wants_lane(s->input->decoding->row_filter, section);
+	if (!s->judged)
+		s->by_content = sections_by_content(l, x);
+	s->judged = true;
+	if (!section->events || last < l->first_time || first > l->last_time)
+		return false;
+	if (!s->by_content ||
+	    (section_lanes_wanted(l, section) && section_types_wanted(l, section, &calls)))
+		return true;
+	/* it may have no row in the range */
+	if (first < l->first_time && last > l->last_time)
+		return true;
+	l->in_range = true;
+	return false;
 }
 
 static int saved_run(struct input *in, uint64_t until, struct error *e)

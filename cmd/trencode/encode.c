@@ -486,6 +486,15 @@ static void encode_jump(struct encode_run *r)
 	r->jump = NULL;
 }
 
+/* Test whether a section after the range is read: for the leaves of calls that are open. */
+static bool encode_after(void *ctx, const struct index_section *s)
+{
+	const struct encode_run *r = ctx;
+
+	(void)s;
+	return r->clip->open > 0;
+}
+
 static void encode_run(struct encode_run *r)
 {
 	struct stage *s = r->s;
@@ -499,6 +508,12 @@ static void encode_run(struct encode_run *r)
 		return;
 	}
 	s->in.reads_values = READS_ALL;
+	/* other encoders may depend on events before the range */
+	if (r->clip && !r->splits && en->encoder->report_counts)
+		stage_seek(s, &(struct stage_seek){.window = &r->clip->window,
+						   .restores = true,
+						   .after = encode_after,
+						   .ctx = r});
 	while (!(r->clip && clip_done(r->clip)) && stage_next(s, &b)) {
 		if (r->jump && (b.kind == BLOCK_EVENTS || b.kind == BLOCK_END)) {
 			encode_jump(r);

@@ -16,6 +16,7 @@
 
 #include "cmd/trfilter/call_filter.h"
 #include "cmd/trfilter/follow.h"
+#include "common/stream/index.h"
 #include "common/pairs/flows.h"
 #include "common/stream/dictionary.h"
 #include "common/stream/snapshot.h"
@@ -700,6 +701,8 @@ struct work {
 	struct select select;
 	struct results results; /* of the condition: at most -n */
 	struct results total;	/* of the output, for -c */
+	uint32_t types_known;	/* number of declared types for which keeps_calls is known */
+	bool wants_all;		/* no section is left out because of its types */
 	bool stream_read;	/* --explain reads a stream only if one is named */
 };
 
@@ -742,6 +745,79 @@ static int run_check_clocks(const struct work *w, const struct block *b, struct 
 	return 0;
 }
 
+/* --- an indexed file --- */
+
+/* Test whether the condition may be true for rows of a type of a section. */
+static bool run_wants_type(const struct work *w, const struct index_type *t)
+{
+	const struct dictionary *d = &w->stage->in.dictionary;
+	struct filter *f = w->select.filter;
+
+	if (t->kind == KIND_GAP)
+		return true;
+	for (uint32_t i = 1; i < d->types.count; i++) {
+		const struct type *type = dictionary_type(d, i);
+		struct event e = {.type = type};
+		bool wanted = true;
+
+		if (type->kind != t->kind || type->name.size != t->name_size ||
+		    type->group.size != t->group_size ||
+		    memcmp(type->name.text, t->name, t->name_size) != 0 ||
+		    memcmp(type->group.text, t->group, t->group_size) != 0)
+			continue;
+		for (size_t k = 0; k < f->leading && wanted; k++)
+			wanted = f->terms[k].node->depends & ~(DEPENDS_TYPE | DEPENDS_KIND) ||
+				 evaluate(&f->evaluation, f->terms[k].node, &e);
+		return wanted;
+	}
+	return true; /* it is not declared so far */
+}
+
+/* Test whether a section may have wanted rows. *calls: of calls, too. */
+static bool run_wants_types(const struct work *w, const struct index_section *s, bool *calls)
+{
+	bool wanted = s->flags & SECTION_ANY_TYPE;
+
+	*calls = wanted;
+	for (uint32_t i = 0; i < s->ntypes; i++) {
+		struct index_type t = index_type(s, i);
+
+		if (run_wants_type(w, &t)) {
+			wanted = true;
+			*calls |= t.kind == KIND_ENTER || t.kind == KIND_LEAVE;
+		}
+	}
+	return wanted;
+}
+
+static bool run_wants(void *ctx, const struct index *x, const struct index_section *s)
+{
+	struct work *w = ctx;
+	uint32_t count = w->stage->in.dictionary.types.count;
+	bool calls = false, any = false;
+
+	/* calls that are kept may end at the last event of their thread, whatever its type is; and
+	 * where no type is wanted, a message names what the condition has wrong */
+	if (w->types_known != count) {
+		for (size_t i = 0; i < x->count && !calls; i++)
+			any |= run_wants_types(w, &x->sections[i], &calls);
+		w->types_known = count;
+		w->wants_all = calls || !any;
+	}
+	return w->wants_all || run_wants_types(w, s, &calls);
+}
+
+/* Let the reader leave out what the times and the types exclude. */
+static void run_seek(struct work *w, struct stage *s)
+{
+	const struct time_range *range = &w->settings->time_range;
+
+	if (!range->from && !range->by)
+		stage_seek(s, &(struct stage_seek){.window = &w->settings->time_range.window,
+						   .has = w->select.invert ? NULL : run_wants,
+						   .ctx = w});
+}
+
 /* Filter row by row. */
 static void run_rows(struct work *w, struct stage *s)
 {
@@ -757,6 +833,7 @@ static void run_rows(struct work *w, struct stage *s)
 		x.results = &w->results;
 	s->in.rows_on_demand = true;
 	s->holds = !count;
+	run_seek(w, s);
 	while (!bad && !emit_rows_done(&x) && stage_next(s, &b)) {
 		if (time_range)
 			time_range_block(time_range, &b,

@@ -7,6 +7,7 @@
 #include "common/cli/stage.h"
 #include "common/cli/workers.h"
 #include "common/expr/declared.h"
+#include "common/stream/index.h"
 #include "cmd/trstat/run.h"
 #include "cmd/trstat/explain_tail.h"
 
@@ -2589,6 +2590,98 @@ static bool run_has_rows(const struct query *q, const struct statistics *st)
 	return st->groups.count || q->where.root || q->settings->pair;
 }
 
+/* Test whether the groups of a key are those of the whole also where a call goes on from one
+ * segment to the next. */
+static bool key_can_share(const struct key *k)
+{
+	switch (k->kind) {
+	case BY_NAME:
+	case BY_TYPE:
+	case BY_GROUP:
+	case BY_KIND:
+	case BY_TID:
+	case BY_PID:
+	case BY_MODULE:
+	case BY_FILE:
+	case BY_LINE:
+	case BY_CALLER:
+	case BY_DEPTH:
+	case BY_STACK: return !k->transform && !k->other;
+	default: return false;
+	}
+}
+
+/* Test whether the groups and columns depend on no more than rows and open calls. */
+static bool query_of_calls(const struct query *q, const struct alarms *alarms)
+{
+	const struct stat_settings *s = q->settings;
+	bool can = !alarms->count && !s->interval && !s->pair && !s->where && s->view <= VIEW_HIST;
+
+	for (size_t i = 0; i < q->keys.count; i++)
+		can = can && key_can_share(&q->keys.key[i]);
+	for (size_t i = 0; i < q->columns.count; i++)
+		can = can && !(q->columns.column[i].type->flags &
+			       (COLUMN_OF_FIELD | COLUMN_OF_PAIRS | COLUMN_OF_MEMORY |
+				COLUMN_OF_RUN | COLUMN_RATE | COLUMN_UNIQ));
+	return can;
+}
+
+/* --- an indexed file --- */
+
+/* Test whether a section after the window is read: where it does not show which threads have events
+ * there. */
+static bool run_after(void *ctx, const struct index_section *s)
+{
+	const struct counting *c = ctx;
+
+	return s->flags & SECTION_ANY_LANE || c->stage->in.dictionary.sources.count > 2;
+}
+
+static bool section_has_lane(const struct index_section *s, const struct lane *l)
+{
+	bool has = false;
+
+	for (uint32_t i = 0; i < s->nlanes && !has; i++) {
+		struct index_lane of = index_lane(s, i);
+
+		has = of.flags == (l->flags & (LANE_HAS_CPU | LANE_HAS_TID)) &&
+		      (!(of.flags & LANE_HAS_CPU) || of.cpu == l->cpu) &&
+		      (!(of.flags & LANE_HAS_TID) || of.tid == l->tid);
+	}
+	return has;
+}
+
+/* Test whether a thread has open calls, and no event is known so far from a time on. */
+static bool goes_on(const struct calls *calls, uint32_t thread, uint64_t time)
+{
+	const struct stack *s = calls_thread_stack(calls, thread);
+
+	return s && s->last < time;
+}
+
+/* Take a section that is not read: calls of its threads that are open go on until the end of the
+ * window. */
+static void run_leave_out(void *ctx, const struct index_section *s)
+{
+	const struct counting *c = ctx;
+	const struct dictionary *d = &c->stage->in.dictionary;
+	struct calls *calls = &c->statistics->calls;
+
+	for (uint32_t i = 1; i < d->lanes.count; i++) {
+		const struct lane *l = dictionary_lane(d, i);
+		const struct clock_window *range = time_window_of(&c->query->window, l->clock);
+
+		if (s->first < range->until ||
+		    !(goes_on(calls, l->thread, range->until) ||
+		      goes_on(calls, l->cpu_thread, range->until)) ||
+		    !section_has_lane(s, l))
+			continue;
+		calls->end.until = range->until;
+		calls_pass_until(calls, l->thread);
+		calls_pass_until(calls, l->cpu_thread);
+	}
+}
+
 /* Run tables, one or one for each interval, and the views that are made of groups. */
 static void run_events(struct stage *stage, struct query *q, struct alarms *alarms)
 {
@@ -2609,6 +2702,12 @@ static void run_events(struct stage *stage, struct query *q, struct alarms *alar
 		return;
 	}
 	counting.monitor = m;
+	if (time_window_any(&q->window) && query_of_calls(q, alarms))
+		stage_seek(stage, &(struct stage_seek){.window = &q->window,
+						       .restores = true,
+						       .after = run_after,
+						       .leaves_out = run_leave_out,
+						       .ctx = &counting});
 	if (counting_begin(&counting))
 		stage_no_memory(stage);
 	else
@@ -2722,43 +2821,6 @@ struct sharing {
 };
 
 enum { SHARED_LEAST = 8 << 20 }; /* bytes from which on workers are worth their start, 2 ms */
-
-/* Test whether the groups of a key are those of the whole also where a call goes on from one
- * segment to the next. */
-static bool key_can_share(const struct key *k)
-{
-	switch (k->kind) {
-	case BY_NAME:
-	case BY_TYPE:
-	case BY_GROUP:
-	case BY_KIND:
-	case BY_TID:
-	case BY_PID:
-	case BY_MODULE:
-	case BY_FILE:
-	case BY_LINE:
-	case BY_CALLER:
-	case BY_DEPTH:
-	case BY_STACK: return !k->transform && !k->other;
-	default: return false;
-	}
-}
-
-/* Test whether summaries have all that the query prints, with the messages of one run. */
-static bool query_can_share(const struct query *q, const struct alarms *alarms)
-{
-	const struct stat_settings *s = q->settings;
-	bool can = !alarms->count && !s->interval && !s->pair && !settings_selection(s) &&
-		   s->view <= VIEW_HIST;
-
-	for (size_t i = 0; i < q->keys.count; i++)
-		can = can && key_can_share(&q->keys.key[i]);
-	for (size_t i = 0; i < q->columns.count; i++)
-		can = can && !(q->columns.column[i].type->flags &
-			       (COLUMN_OF_FIELD | COLUMN_OF_PAIRS | COLUMN_OF_MEMORY |
-				COLUMN_OF_RUN | COLUMN_RATE | COLUMN_UNIQ));
-	return can;
-}
 
 /* Be a worker: write the summary of its segments. Returns the exit status. */
 static int share_work(void *ctx, size_t i)
@@ -2910,7 +2972,8 @@ static bool run_shared(struct stage *stage, const struct query *q, struct alarms
 	unsigned jobs = jobs_count(s->jobs);
 	bool done = false;
 
-	if (jobs < 2 || stage->options->progress == 1 || !query_can_share(q, alarms))
+	if (jobs < 2 || stage->options->progress == 1 || settings_selection(s) ||
+	    !query_of_calls(q, alarms))
 		return false;
 	if (!segments_find(&sh.segments, sh.paths, sh.npaths, &stage->output) &&
 	    (s->jobs || sh.segments.size >= SHARED_LEAST) &&

@@ -9,8 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/stream/index.h"
 #include "common/util/output.h"
 #include "common/util/memory.h"
+#include "common/value/moment.h"
 
 enum {
 	STAGE_LIMIT = 65536, /* bytes of HEAD_STAGE */
@@ -145,7 +147,8 @@ static bool add_input_error(struct stage *s, const char *file, uint64_t offset, 
 
 bool stage_part(const struct stage *s)
 {
-	return s->apart || (s->in.head.flags & HEAD_SEGMENTED && !(s->in.end.flags & END_LAST));
+	return s->apart || s->in.left_out.any ||
+	       (s->in.head.flags & HEAD_SEGMENTED && !(s->in.end.flags & END_LAST));
 }
 
 const char *stage_input_errors(const struct stage *s)
@@ -377,6 +380,39 @@ static void stage_remark_ticks(const struct stage *s)
 	if (lane && s->status != STATUS_FAILED && !s->options->quiet)
 		remark(lane->source ? lane->source->name.text : NULL,
 		       "the clock counts ticks: times have no unit");
+}
+
+static bool stage_wants(void *ctx, const struct index *x, const struct index_section *section)
+{
+	struct stage *s = ctx;
+	const struct stage_seek *seek = &s->seek;
+
+	if (!section->events)
+		return false;
+	switch (time_window_section(seek->window, &s->in.dictionary, section)) {
+	case SECTION_BEFORE: return x->calls && !seek->restores;
+	case SECTION_AFTER: return x->calls && (!seek->after || seek->after(seek->ctx, section));
+	default: return !seek->has || seek->has(seek->ctx, x, section);
+	}
+}
+
+static bool stage_leave_out(void *ctx, const struct index_section *section)
+{
+	const struct stage_seek *seek = &((struct stage *)ctx)->seek;
+
+	time_window_leave_out(seek->window, section);
+	if (seek->leaves_out)
+		seek->leaves_out(seek->ctx, section);
+	return time_window_section(seek->window, &((struct stage *)ctx)->in.dictionary, section) ==
+	       SECTION_AFTER;
+}
+
+void stage_seek(struct stage *s, const struct stage_seek *seek)
+{
+	s->seek = *seek;
+	s->in.wants = stage_wants;
+	s->in.leaves_out = stage_leave_out;
+	s->in.wants_ctx = s;
 }
 
 bool stage_next(struct stage *s, struct block *b)

@@ -27,6 +27,9 @@
 #include "common/stream/writer.h"
 
 struct stage;
+struct index;
+struct index_section;
+struct time_window;
 
 /* How a filter changes blocks and rows that are passed on. Both functions return 0, or -1 after
  * stage_fail. */
@@ -35,6 +38,21 @@ struct stage_rewrite {
 	int (*block)(void *ctx, struct stage *s, const struct block *b, const struct head *head,
 		     const struct end *end);
 	int (*row)(void *ctx, struct stage *s, const struct block *b, const struct event *e);
+	void *ctx;
+};
+
+/* What a program wants of an indexed file. */
+struct stage_seek {
+	struct time_window *window;
+	/* test whether a section may have wanted rows; NULL: it may */
+	bool (*has)(void *ctx, const struct index *x, const struct index_section *s);
+	bool restores; /* the program takes the open calls of a segment after some that were left
+			  out */
+	/* test whether a section after the window is read, in a stream with calls, some of which
+	 * may be open; NULL: it is */
+	bool (*after)(void *ctx, const struct index_section *s);
+	/* take a section that is left out; may be NULL */
+	void (*leaves_out)(void *ctx, const struct index_section *s);
 	void *ctx;
 };
 
@@ -58,6 +76,7 @@ struct stage {
 	bool alarm;   /* set by the program: what concerns its alarms is printed with -q too */
 	bool stopped; /* this program failed: it reads and passes on no more */
 	struct faults faults; /* damage of the inputs */
+	struct stage_seek seek;
 	struct bad_values bad_values;
 	char cause[FAILURE_CAUSE];  /* cause of failure, for the programs after it; "" none */
 	struct printed printed;	    /* where the programs before printed the last error of an END */
@@ -84,6 +103,8 @@ int stage_print_to(struct stage *s, const char *path, enum output_kind kind);
 int stage_print_end(struct stage *s);
 /* Open the output stream of a filter. */
 int stage_create(struct stage *s, int argc, char **argv);
+/* Leave out what the index of a file shows to be not wanted. */
+void stage_seek(struct stage *s, const struct stage_seek *seek);
 /* Read the next block. true: a block, with its EVENTS loaded unless the reader loads on demand.
  * false: the end, or a failure that was printed. */
 bool stage_next(struct stage *s, struct block *b);

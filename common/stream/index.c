@@ -143,6 +143,7 @@ static void index_take_dict(struct index_writer *x, const struct block *b)
 	dictionary_read(&x->dictionary, b->payload, b->length, &at, &ignored);
 	keep = index_new_entries(x, ENTRY_TYPE, d->types.count);
 	keep |= index_new_entries(x, ENTRY_SOURCE, d->sources.count);
+	keep |= index_new_entries(x, ENTRY_CLOCK, d->clocks.count);
 	if (index_new_entries(x, ENTRY_LOCATION, d->locations.count))
 		for (uint32_t i = from ? from : 1; i < d->locations.count; i++)
 			keep |= dictionary_location(d, i)->arguments != NULL;
@@ -264,7 +265,8 @@ static uint32_t index_put_types(struct index_writer *x, struct buffer *to)
 
 		x->types.rows[number] = 0;
 		any |= type == INTERN_NONE;
-		x->failed |= buffer_u32(to, type) || buffer_u32(to, 0) || buffer_u64(to, rows);
+		x->failed |= buffer_u32(to, type) ||
+			     buffer_u32(to, rows > UINT32_MAX ? UINT32_MAX : (uint32_t)rows);
 	}
 	x->types.used.size = 0;
 	if (!any)
@@ -569,6 +571,19 @@ static bool index_lists_fit(const struct index_section *s)
 	return true;
 }
 
+/* Test whether a section may have enters or leaves. */
+static bool index_section_calls(const struct index_section *s)
+{
+	bool calls = s->flags & SECTION_ANY_TYPE;
+
+	for (uint32_t i = 0; i < s->ntypes && !calls; i++) {
+		uint32_t kind = index_type(s, i).kind;
+
+		calls = kind == KIND_ENTER || kind == KIND_LEAVE;
+	}
+	return calls;
+}
+
 /* Add the sections of a block, which end where the block is. false: they are wrong. */
 static bool index_add_sections(struct index *x, struct index_table *t)
 {
@@ -610,6 +625,7 @@ static bool index_add_sections(struct index *x, struct index_table *t)
 		next += s.length;
 		at += lists;
 		s.offset += stream;
+		x->calls |= index_section_calls(&s);
 		x->sections[x->count++] = s;
 	}
 	return next == t->offset && at == end;
@@ -622,9 +638,13 @@ static bool index_add_stream(struct index *x, struct index_table *t, int fd)
 	uint8_t header[BLOCK_HEADER];
 	uint32_t length;
 
-	while (t && index_add_sections(x, t) && t->previous) {
+	while (t) {
 		struct index_table *before;
 
+		if (!index_add_sections(x, t))
+			return false;
+		if (!t->previous)
+			return true;
 		if (t->previous >= t->offset ||
 		    !index_get(fd, stream + t->previous, header, sizeof header) ||
 		    !index_header(header, BLOCK_INDEX, &length))
@@ -637,7 +657,7 @@ static bool index_add_stream(struct index *x, struct index_table *t, int fd)
 		}
 		t = before;
 	}
-	return t && !t->previous;
+	return false;
 }
 
 static int index_by_offset(const void *a, const void *b)

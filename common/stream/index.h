@@ -28,6 +28,9 @@ enum index_flags {
 	SECTION_LOST_MORE = 64,
 };
 
+/* Where a section is relative to a range of times. */
+enum section_time { SECTION_WITHIN, SECTION_BEFORE, SECTION_AFTER };
+
 enum {
 	INDEX_HEAD = 24,
 	INDEX_FOOT = 32,
@@ -65,6 +68,7 @@ struct index {
 	struct index_section *sections; /* in the order of the file; not all of it need be listed */
 	size_t count, capacity;
 	struct index_table *tables; /* the blocks */
+	bool calls;		    /* sections may have enters or leaves */
 	const char *fault;	    /* why there are no sections; NULL: they can be used */
 };
 

@@ -879,16 +879,33 @@ static void archive_look(struct reader *r, size_t i)
 	const struct index_section *s = a->index.sections;
 	size_t j = i;
 
-	if (i < a->end)
+	/* what is left out may depend on what was read */
+	if (i < a->wanted && !(i && s[i - 1].flags & SECTION_KEEP))
 		return;
-	a->wanted = 0;
+	a->wanted = i;
 	do {
-		if (s[j].flags & SECTION_KEEP || r->wants(r->wants_ctx, &s[j]))
+		if (s[j].flags & SECTION_KEEP || r->wants(r->wants_ctx, &a->index, &s[j]))
 			a->wanted = j + 1;
 		j++;
 	} while (j < a->index.count && !(s[j].flags & SECTION_BEGIN) &&
 		 s[j].sequence == s[i].sequence && s[j].stream_id == s[i].stream_id);
 	a->end = j;
+}
+
+/* Count a section as read. Returns whether the calls that are open after it are not needed. */
+static bool archive_count(struct reader *r, const struct index_section *s)
+{
+	r->segment.rows += s->events;
+	r->left_out.any = true;
+	return (r->leaves_out && r->leaves_out(r->wants_ctx, s)) || r->left_out_is_read;
+}
+
+/* Test whether a section is the last one of its stream, and calls that are open there are needed.
+ */
+static bool archive_ends_open(struct reader *r, const struct index_section *s)
+{
+	return !(s->flags & SECTION_END) && r->archive->index.calls && !r->left_out_is_read &&
+	       !(r->leaves_out && r->leaves_out(r->wants_ctx, s));
 }
 
 /* Count the sections from i on to the end of their segment as read. */
@@ -897,8 +914,17 @@ static void archive_pass(struct reader *r, size_t i)
 	struct reader_archive *a = r->archive;
 	const struct index_section *end = &a->index.sections[a->end - 1];
 
+	bool read = true;
+
+	if (a->index.sections[i].flags & SECTION_BEGIN) {
+		r->segment.rows = 0;
+		r->segment.hurt = false;
+		r->segment.inside = true;
+		r->segment.sequence = end->sequence;
+	}
 	for (; i < a->end; i++)
-		r->segment.rows += a->index.sections[i].events;
+		read = archive_count(r, &a->index.sections[i]);
+	/* else the END follows */
 	if (!(end->flags & SECTION_END))
 		return;
 	r->left_out.lost += end->lost;
@@ -906,7 +932,7 @@ static void archive_pass(struct reader *r, size_t i)
 	r->left_out.lost_more |= (end->flags & SECTION_LOST_MORE) != 0;
 	r->segment.inside = false;
 	r->segment.open_stream = r->segment.more_expected = true;
-	r->segment.whole = r->left_out_is_read && !r->segment.hurt;
+	r->segment.whole = read && !r->segment.hurt;
 	r->segment.sequence = end->sequence;
 	r->segment.skipped = true;
 }
@@ -920,14 +946,15 @@ static size_t archive_leave_out(struct reader *r, size_t i)
 	while (i < a->index.count) {
 		archive_look(r, i);
 		if (s[i].flags & SECTION_BEGIN) {
-			if (r->segment.inside || a->wanted || !r->segment.open_stream ||
+			if (r->segment.inside || a->wanted > i || !r->segment.open_stream ||
 			    s[i].stream_id != r->segment.stream_id ||
 			    s[i].sequence != r->segment.sequence + 1 ||
-			    !(s[a->end - 1].flags & SECTION_END))
+			    archive_ends_open(r, &s[a->end - 1]))
 				break;
-			r->segment.hurt = false;
 			archive_pass(r, i);
 			i = a->end;
+			if (r->segment.inside)
+				break;
 		} else if (!r->segment.inside || s[i].sequence != r->segment.sequence ||
 			   s[i].stream_id != r->segment.stream_id) {
 			break;
@@ -937,10 +964,11 @@ static size_t archive_leave_out(struct reader *r, size_t i)
 			if (r->segment.inside)
 				break;
 		} else if (s[i].flags & (SECTION_KEEP | SECTION_DECLARES) ||
-			   r->wants(r->wants_ctx, &s[i])) {
+			   (a->index.calls && !r->left_out_is_read) ||
+			   r->wants(r->wants_ctx, &a->index, &s[i])) {
 			break;
 		} else {
-			r->segment.rows += s[i++].events;
+			archive_count(r, &s[i++]);
 		}
 	}
 	return i;

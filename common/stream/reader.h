@@ -23,6 +23,7 @@
 #include "common/util/buffer.h"
 #include "common/util/error.h"
 
+struct index;
 struct index_section;
 struct writer;
 
@@ -102,10 +103,13 @@ struct reader {
 
 	/*
 	 * Test whether rows of a section of a file (index.h) are wanted: the reader leaves out what
-	 * is not, if the file has an index. It may be set between two blocks, and always gives the
-	 * same answer for a section. NULL: the whole is read.
+	 * is not, if the file has an index. It may be set between two blocks. Of a segment with
+	 * calls, what is before a section that is wanted is read, unless left_out_is_read. NULL:
+	 * the whole is read.
 	 */
-	bool (*wants)(void *ctx, const struct index_section *s);
+	bool (*wants)(void *ctx, const struct index *x, const struct index_section *s);
+	/* called for each section that is left out; NULL: no. true: its rows count as read */
+	bool (*leaves_out)(void *ctx, const struct index_section *s);
 	void *wants_ctx;
 	/* rows that were left out count as read: the open calls of a later segment are not needed
 	 */
@@ -113,7 +117,7 @@ struct reader {
 	/* what END has of the segments that were left out */
 	struct {
 		uint64_t lost, gaps;
-		bool lost_more;
+		bool lost_more, any;
 	} left_out;
 
 	/* called before a read that would block */

@@ -268,6 +268,25 @@ const struct clock_window *time_window_of(struct time_window *w, const struct cl
 	return of;
 }
 
+enum section_time time_window_section(const struct time_window *w, const struct dictionary *d,
+				      const struct index_section *s)
+{
+	bool before = true, after = true;
+
+	/* without rows so far, moments after the first event have no meaning */
+	if (!w->started || !time_window_any(w))
+		return SECTION_WITHIN;
+	for (uint32_t i = 1; i < d->clocks.count; i++) {
+		const struct clock_window *of = i < w->nclocks ? &w->clocks[i] : NULL;
+
+		if (!of || !of->known)
+			return SECTION_WITHIN;
+		before = before && s->last < of->since;
+		after = after && s->first >= of->until;
+	}
+	return before ? SECTION_BEFORE : after ? SECTION_AFTER : SECTION_WITHIN;
+}
+
 void time_window_report(const struct time_window *w)
 {
 	if (time_window_any(w) && !w->failed)
