@@ -154,7 +154,7 @@ quick-tests: all $(patsubst %,$(OBJ)/t/%,$(filter unit/% fuzz/%,$(QUICK)))
 	@$(if $(QUICK),t/check.sh $(BIN) $(OBJ)/t $(QUICK),echo 'quick: no test concerns what changed')
 
 check-interop:
-	@t/deps.sh build check
+	@t/deps.sh build check interop
 	$(AGAIN) all
 	@t/interop/run.sh $(BIN) $(O)/interop
 

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Install the Debian packages that are missing for: build, check, picture, html, lint, fuzz, deb.
+# Install the Debian packages that are missing for: build, check, interop, picture, html, lint, fuzz, deb.
 # Does nothing, and says nothing, if none is. On other systems: names the libraries that are missing.
 set -u
 
@@ -12,6 +12,7 @@ packages_of() {
 		valgrind g++ clang llvm binutils time strace rsync python3 perl procps \
 		universal-ctags libxml2-utils sqlite3 less debuginfod xvfb libgl1-mesa-dri zsh fish pkgconf linux-perf \
 		miller openssh-server systemd ;;
+	interop) echo slurm-wlm munge ;;
 	picture) echo chromium fonts-dejavu-core fonts-noto-color-emoji linux-perf ;;
 	html) echo mandoc ;;
 	lint) echo clang clang-format shellcheck groff-base ;;

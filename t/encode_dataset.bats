@@ -56,6 +56,8 @@ files() {
 	# files of a data set are those of --table
 	trencode -q -t parquet --table thread -o thread.parquet x.trs
 	parquet thread.parquet | diff - <(parquet ds/host*/date*/table=thread/*)
+	[ "$(parquet ds/host*/date*/table=trace/* | tail -n +2 | cut -f 9)" = "$(trencode -q -t ndjson x.trs | wc -l)" ]
+	[ "$(parquet thread.parquet | awk -F '\t' 'NR > 1 { n += $8 } END { print n }')" = "$(trencode -q -t ndjson x.trs | grep -c '"tid"')" ]
 	run -0 parquet thread.parquet metadata
 	assert_line trutils.clock$'\t'local
 }
@@ -88,6 +90,9 @@ files() {
 	trencode -q -t tsv --no-header -c "$columns,kind" x.trs | sed -n 's/\tcall$//p' | sort >theirs
 	IFS=, read -ra names <<<"$columns"
 	table call "${names[@]}" | sort | diff theirs -
+	# the times in states are there in one table, too
+	trencode -q -t parquet --partition table -o ds x.trs
+	parquet ds/table=call/*.parquet | diff - <(parquet table.parquet)
 	trdecode -q "$DATA/perf/flat.data" -o x.trs
 	trencode -q -t tsv --no-header -c time,tid,comm,name,weight,kind x.trs | sed -n 's/\tsample$//p' >theirs
 	[ -s theirs ]

@@ -1139,7 +1139,7 @@ static int dataset_put_period(struct dataset_states *s, uint32_t task,
 	unsigned state = p->state == STATE_BLOCKED && waited > p->iowait ? STATE_IOWAIT : p->state;
 	struct sheet *sheet;
 
-	if (p->state >= STATE_UNKNOWN || p->until <= p->since)
+	if (!d->tables[TABLE_STATE].wanted || p->state >= STATE_UNKNOWN || p->until <= p->since)
 		return 0;
 	sheet = dataset_sheet(d, TABLE_STATE, d->clock, when, s->error);
 	if (!sheet)
@@ -1577,7 +1577,9 @@ int dataset_begin(struct encoding *en, const struct sheet_format *format, void *
 		if (!name.number || !dataset_add_table(d, name, table_columns[i]))
 			return error_no_memory(e);
 	}
-	if (d->tables[TABLE_STATE].wanted && dataset_follow_states(d, en, e))
+	/* the call table has the time in each state */
+	if ((d->tables[TABLE_STATE].wanted || d->tables[TABLE_CALL].wanted) &&
+	    dataset_follow_states(d, en, e))
 		return -1;
 	if (dataset_take_host(d, e))
 		return -1;
@@ -1626,8 +1628,9 @@ static int dataset_end_tables(struct dataset *d, struct error *e)
 {
 	if (d->states && dataset_end_states(d->states, e))
 		return -1;
-	if ((d->tables[TABLE_THREAD].wanted && dataset_put_threads(d, e)) ||
-	    (d->tables[TABLE_TRACE].wanted && dataset_put_traces(d, e)))
+	/* threads add the lanes of each thread up */
+	if ((d->tables[TABLE_TRACE].wanted && dataset_put_traces(d, e)) ||
+	    (d->tables[TABLE_THREAD].wanted && dataset_put_threads(d, e)))
 		return -1;
 	return d->only ? dataset_make_only(d, e) : 0;
 }
