@@ -27,6 +27,9 @@ FISHDIR = $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
 LIBRARYDIR = $(DESTDIR)$(LIBDIR)
 INCLUDEDIR = $(DESTDIR)$(PREFIX)/include
 EXAMPLEDIR = $(DESTDIR)$(PREFIX)/share/doc/trutils/examples
+CORPUSDIR = $(DESTDIR)$(PREFIX)/share/trstream-conformance
+MIMEDIR = $(DESTDIR)$(PREFIX)/share/mime/packages
+MAGICDIR = $(DESTDIR)$(PREFIX)/share/trutils
 
 WARNINGS = -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wno-psabi \
 	   $(if $(WERROR),-Werror)
@@ -198,7 +201,8 @@ lint-sources: $(OBJ)/libtr.a
 
 install: all
 	install -d $(BINDIR) $(MANDIR)/man1 $(MANDIR)/man3 $(MANDIR)/man5 $(MANDIR)/man7 $(COMPDIR) \
-		$(ZSHDIR) $(FISHDIR) $(EXAMPLEDIR) $(LIBRARYDIR)/pkgconfig $(INCLUDEDIR)
+		$(ZSHDIR) $(FISHDIR) $(EXAMPLEDIR) $(LIBRARYDIR)/pkgconfig $(INCLUDEDIR) \
+		$(CORPUSDIR)/good $(CORPUSDIR)/bad $(MIMEDIR) $(MAGICDIR)
 	install $(PROGRAMS:%=$(BIN)/%) $(BINDIR)
 	install -m 644 $(wildcard man1/*.1) $(MANDIR)/man1
 	install -m 644 $(wildcard man3/*.3) $(MANDIR)/man3
@@ -209,6 +213,12 @@ install: all
 	install -m 644 common/library/trstream.h $(INCLUDEDIR)
 	sed 's|@prefix@|$(PREFIX)|; s|@libdir@|$(LIBDIR)|; s|@version@|$(VERSION)|' \
 		packaging/libtrstream.pc.in >$(LIBRARYDIR)/pkgconfig/libtrstream.pc
+	install packaging/conformance/trstream_conformance.py $(BINDIR)/trstream-conformance
+	install -m 644 t/data/streams/expect.ndjson $(CORPUSDIR)
+	install -m 644 t/data/streams/good/* $(CORPUSDIR)/good
+	install -m 644 t/data/streams/bad/* $(CORPUSDIR)/bad
+	install -m 644 packaging/mime/trutils.xml $(MIMEDIR)
+	install -m 644 packaging/mime/trutils.magic $(MAGICDIR)/magic
 	install -m 644 packaging/completion/trutils.zsh $(ZSHDIR)/_trutils
 	for p in $(PROGRAMS); do \
 		install -m 644 packaging/completion/trutils.bash $(COMPDIR)/$$p && \
@@ -218,7 +228,9 @@ install: all
 uninstall:
 	rm -f $(PROGRAMS:%=$(BINDIR)/%) $(PROGRAMS:%=$(COMPDIR)/%) $(PROGRAMS:%=$(FISHDIR)/%.fish) \
 		$(ZSHDIR)/_trutils $(INCLUDEDIR)/trstream.h $(LIBRARYDIR)/libtrstream.a \
-		$(LIBRARYDIR)/pkgconfig/libtrstream.pc
+		$(LIBRARYDIR)/pkgconfig/libtrstream.pc $(BINDIR)/trstream-conformance \
+		$(MIMEDIR)/trutils.xml $(MAGICDIR)/magic
+	rm -rf $(CORPUSDIR)
 	rm -f $(patsubst man%,$(MANDIR)/man%,$(wildcard man1/*.1 man3/*.3 man5/*.5 man7/*.7))
 	rm -f $(patsubst doc/examples/%,$(EXAMPLEDIR)/%,$(wildcard doc/examples/*))
 

@@ -73,7 +73,7 @@ index() {
 	printf '</dl>\n<footer>trutils %s</footer>\n</body>\n</html>\n' "$version"
 }
 
-pages=(man1/{trdecode,trfilter,trsym,trstat,trencode}.1 man7/*.7 man5/*.5 man3/*.3)
+pages=(man1/{trdecode,trfilter,trsym,trstat,trencode,trstream-conformance}.1 man7/*.7 man5/*.5 man3/*.3)
 mkdir -p "$out"
 rm -f "$out"/*.html
 cp doc/html.css doc/flame-graph.png doc/scheduling.png "$out"

@@ -11,7 +11,7 @@ packages_of() {
 		babeltrace2 lttng-tools liblttng-ust-dev zstd xz-utils bzip2 lz4 jq protobuf-compiler \
 		valgrind g++ clang llvm binutils time strace rsync python3 perl procps \
 		universal-ctags libxml2-utils sqlite3 less debuginfod xvfb libgl1-mesa-dri zsh fish pkgconf linux-perf \
-		miller openssh-server systemd ;;
+		miller openssh-server systemd file ;;
 	interop) echo slurm-wlm munge ;;
 	picture) echo chromium fonts-dejavu-core fonts-noto-color-emoji linux-perf ;;
 	html) echo mandoc ;;

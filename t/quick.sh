@@ -54,6 +54,7 @@ other_names() {
 		doc/@(adding-a-format.md|toy/*)	adding tree
 		doc/examples/*	examples
 		doc/html.*	packaging
+		packaging/@(conformance|mime)/*	streams packaging
 		packaging/*	packaging house
 		Makefile	packaging
 		t/@(quick|check).sh	quick

@@ -34,11 +34,51 @@ same() {
 }
 
 @test "the independent reader gives the events and the status of each stream of the corpus" {
-	python3 "$ROOT/t/tools/check_streams.py" reader "$DATA/streams/expect.ndjson"
+	python3 "$ROOT/t/tools/check_streams.py" reader "$DATA/streams"
 }
 
 @test "trencode gives the events and the status of each stream of the corpus" {
-	python3 "$ROOT/t/tools/check_streams.py" program "$DATA/streams/expect.ndjson"
+	run -0 "$ROOT/packaging/conformance/trstream_conformance.py" -d "$DATA/streams" trencode -q -t ndjson \
+		-c +kind,self,caller,recursive,unfinished,group,module,input,stack,weight
+	[[ ${lines[0]} =~ ^[0-9]{3}' streams, 0 differ'$ ]]
+	grep -qxF "${lines[0]}" "$ROOT/man1/trstream-conformance.1"
+}
+
+@test "trstream-conformance: other readers, those that differ, and what is no reader" {
+	local runner="$ROOT/packaging/conformance/trstream_conformance.py"
+	run -0 "$runner" -v -d "$DATA/streams" -s 'bad/cut-e*' python3 "$ROOT/t/tools/trstream.py" {}
+	assert_line 'bad/cut-events-4.trs: agrees'
+	# a reader that does not find the damage, prints too little, or crashes
+	run -1 "$runner" -d "$DATA/streams" -s 'bad/cut-e*' bash -c 'trencode -q -t ndjson "$0" || true'
+	assert_line --partial 'status 0, expected 1'
+	run -1 "$runner" -d "$DATA/streams" -s good/gaps.trs true
+	assert_line --partial 'missing: {'
+	assert_line '1 streams, 1 differ'
+	run -1 "$runner" -d "$DATA/streams" -s good/gaps.trs cat
+	assert_line --partial 'printed a line that is no JSON object: trstrm1:'
+	run -1 "$runner" -d "$DATA/streams" -s good/gaps.trs bash -c 'kill -9 $$'
+	assert_line 'good/gaps.trs: was ended by signal 9'
+	run -2 "$runner" -d "$DATA/streams" no_such_reader
+	assert_output 'trstream-conformance: no_such_reader: No such file or directory'
+	run -2 "$runner" -d "$DATA" true
+	assert_output "trstream-conformance: $DATA/expect.ndjson: No such file or directory"
+	run -2 "$runner" -d "$DATA/streams" -s none true
+	run -2 "$runner"
+	run -0 "$runner" --list -d "$DATA/streams" -s 'good/gaps.trs'
+	assert_output --regexp '^good/gaps.trs: .'
+}
+
+@test "file(1) and the database of media types know a stream" {
+	need file
+	trdecode -q "$DATA/uftrace/fib" -o "$BATS_TEST_TMPDIR/x"
+	run -0 file -b -m "$ROOT/packaging/mime/trutils.magic" "$BATS_TEST_TMPDIR/x"
+	assert_output --regexp '^trutils event stream, id [0-9a-f]{8}$'
+	run -0 file -b --mime-type -m "$ROOT/packaging/mime/trutils.magic" "$BATS_TEST_TMPDIR/x"
+	assert_output application/x-trstream
+	xmllint --noout "$ROOT/packaging/mime/trutils.xml"
+	# the bytes of the rule are those of the stream
+	value=$(xmllint --xpath 'string(//*[local-name()="match"]/@value)' "$ROOT/packaging/mime/trutils.xml")
+	[ "$(head -c "${#value}" "$BATS_TEST_TMPDIR/x")" = "$value" ]
 }
 
 @test "streams of uftrace: the independent reader gives the events of ndjson" {

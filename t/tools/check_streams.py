@@ -1,10 +1,9 @@
 #!/usr/bin/env python3
-"""Compare what reads trace streams: usage: check_streams.py reader|program MANIFEST [STREAM...]
+"""Compare what reads trace streams: usage: check_streams.py reader DIR
        check_streams.py same|segments FILE...
        check_streams.py copied FILE PROGRAM [ARGUMENT...]
 
-reader   trstream.py gives the events and the status that the manifest has for each stream
-program  trencode does; it is known to differ for each STREAM, and must
+reader   trstream.py gives the events and the status of each stream of the corpus DIR
 same     trstream.py and trencode give the same events and status for each stream FILE
 segments trstream.py gives the same events if it begins to read with any segment of the stream FILE; of many, some
 copied   PROGRAM copies the stream FILE from a segment on, or without one, and trstream.py gives the events of that part
@@ -17,40 +16,17 @@ import sys
 
 import trcalls
 import trstream
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "packaging", "conformance"))
+import trstream_conformance as conformance  # noqa: E402
 
-ENCODER = json.JSONEncoder(sort_keys=True)
 COLUMNS = "+kind,self,caller,recursive,unfinished,group,module,input,stack,weight"
 
 
-def number(text):
-    """A number of JSON; 1.0 is 1."""
-    value = float(text)
-    return int(value) if value == value and abs(value) < 2**53 and value == int(value) else value
-
-
-def plain(value):
-    """A value with the numbers that JSON gives."""
-    if isinstance(value, float):
-        return number(value)
-    if isinstance(value, dict):
-        return {name: plain(member) for name, member in value.items()}
-    return [plain(member) for member in value] if isinstance(value, (list, tuple)) else value
-
-
-def of_line(line):
-    """A line of JSON as comparable() has it."""
-    return comparable(json.loads(line, parse_float=number))
-
-
 def comparable(event):
-    """An event without its unknown columns, as text."""
-    event = {column: plain(value) for column, value in event.items() if value is not None}
+    """An event as trstream-conformance compares it."""
     if event.get("type") in ("bprint", "bputs"):  # trencode adds the text that the kernel printed
         event["args"].pop("message", None)
-    if event.get("name") == "<0>" and event["unfinished"]:  # it has no row, and so no type
-        event.pop("type", None)
-        event.pop("group", None)
-    return ENCODER.encode(event)
+    return conformance.comparable(event)
 
 
 def by_reader(path):
@@ -90,7 +66,7 @@ def check_segments(path):
     if len(whole.segments) < 2:
         yield f"{path}: has one segment"
     for at, before in chosen(whole.segments, 10):
-        differs = difference((SegmentReader(data[at:]).lines, 0), (whole.lines[before:], 0))
+        differs = conformance.difference((SegmentReader(data[at:]).lines, 0), (whole.lines[before:], 0))
         if differs:
             yield f"{path}: segment at {at}: {differs}"
 
@@ -106,7 +82,7 @@ def check_copies(path, command):
         with open("part.trs", "wb") as file:
             file.write(part)
         copy = subprocess.run([*command, "part.trs"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False)
-        differs = difference((SegmentReader(copy.stdout).lines, 0), (SegmentReader(part).lines, 0))
+        differs = conformance.difference((SegmentReader(copy.stdout).lines, 0), (SegmentReader(part).lines, 0))
         if differs:
             yield f"{path}: {name}: {differs}"
 
@@ -115,46 +91,22 @@ def by_program(path):
     """Events and status by trencode."""
     done = subprocess.run(["trencode", "-q", "-t", "ndjson", "--columns", COLUMNS, path],
                           stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False)
-    return [of_line(line) for line in done.stdout.splitlines()], done.returncode
-
-
-def difference(got, expected):
-    """Text about the first difference, if there is one. Calls that end with the stream have no order."""
-    if sorted(got[0]) == sorted(expected[0]) and got[1] == expected[1]:
-        return ""
-    text = f"status {got[1]}, expected {expected[1]}; {len(got[0])} events, expected {len(expected[0])}"
-    for title, these, others in (("not expected", got[0], expected[0]), ("missing", expected[0], got[0])):
-        for line in [line for line in these if line not in others][:2]:
-            text += f"\n  {title}: {line}"
-    return text
-
-
-def check_manifest(get, manifest, known):
-    """The messages about the streams of a manifest."""
-    with open(manifest, encoding="utf-8") as file:
-        streams = [json.loads(line) for line in file]
-    for stream in streams:
-        path = os.path.join(os.path.dirname(manifest), stream["stream"])
-        expected = [comparable(event) for event in stream["events"]]
-        differs = difference(get(path), (expected, stream["status"]))
-        if differs and stream["stream"] not in known:
-            yield f"{stream['stream']}: {differs}"
-        if not differs and stream["stream"] in known:
-            yield f"{stream['stream']}: differs no longer"
+    return [comparable(json.loads(line, parse_float=conformance.number)) for line in done.stdout.splitlines()], done.returncode
 
 
 def main():
-    if len(sys.argv) < 3 or sys.argv[1] not in ("reader", "program", "same", "segments", "copied"):
+    if len(sys.argv) < 3 or sys.argv[1] not in ("reader", "same", "segments", "copied"):
         sys.exit(__doc__)
     how, paths = sys.argv[1], sys.argv[2:]
     if how == "same":
-        messages = [f"{path}: {text}" for path in paths if (text := difference(by_reader(path), by_program(path)))]
+        messages = [f"{path}: {text}" for path in paths if (text := conformance.difference(by_reader(path), by_program(path)))]
     elif how == "copied":
         messages = list(check_copies(paths[0], paths[1:]))
     elif how == "segments":
         messages = [message for path in paths for message in check_segments(path)]
     else:
-        messages = list(check_manifest(by_reader if how == "reader" else by_program, paths[0], paths[1:]))
+        streams = conformance.manifest(paths[0])
+        messages = [f"{name}: {text}" for name, text in conformance.check(by_reader, paths[0], streams) if text]
     for message in messages:
         print(message)
     return bool(messages)
