@@ -21,7 +21,7 @@ SAYS='bad.trs: 0x[0-9a-f]+: the values of an event make no sense: they are left 
 
 @test "every encoder writes all events, says so once and exits 1" {
 	local t
-	for t in text ndjson csv tsv parquet chrome firefox perfetto ctf apitrace speedscope folded svg "svg --by-time" dot mermaid pprof callgrind trace-cmd 'lttng --tick 1ns' 'uftrace --tick 1ns' 'apitrace --resynthesize'; do
+	for t in text ndjson csv tsv parquet arrow chrome firefox perfetto ctf apitrace speedscope folded svg "svg --by-time" dot mermaid pprof callgrind trace-cmd 'lttng --tick 1ns' 'uftrace --tick 1ns' 'apitrace --resynthesize'; do
 		# shellcheck disable=SC2086
 		run -1 --separate-stderr trencode -t $t -o "out.${t%% *}" bad.trs
 		[[ $(grep -cE "$SAYS" <<<"$stderr") == 1 ]] || fail "$t: $stderr"

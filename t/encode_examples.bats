@@ -48,7 +48,7 @@ setup() {
 
 @test "every format ends with status 2 where its output fails" {
 	trdecode -q uftrace.data >x.trs
-	for format in chrome firefox perfetto speedscope callgrind pprof ndjson csv tsv parquet; do
+	for format in chrome firefox perfetto speedscope callgrind pprof ndjson csv tsv parquet arrow; do
 		run -2 pipe "trencode -q -t $format x.trs >/dev/full"
 		assert_output --partial 'No space left on device'
 	done
@@ -56,7 +56,7 @@ setup() {
 
 @test "every format takes a stream that is cut, and says so" {
 	trdecode -q uftrace.data | head -c 20000 >x.trs
-	for format in chrome firefox perfetto speedscope callgrind pprof ndjson csv tsv parquet ctf; do
+	for format in chrome firefox perfetto speedscope callgrind pprof ndjson csv tsv parquet arrow ctf; do
 		run -1 pipe "trencode -q -t $format x.trs >out"
 		[[ -s out ]]
 	done
@@ -64,7 +64,7 @@ setup() {
 
 @test "every format takes a stream without any event" {
 	trdecode -q uftrace.data | trfilter 'tid == 1' >x.trs
-	for format in folded chrome firefox perfetto speedscope callgrind pprof ndjson csv tsv parquet ctf; do
+	for format in folded chrome firefox perfetto speedscope callgrind pprof ndjson csv tsv parquet arrow ctf; do
 		run -0 pipe "trencode -q -t $format x.trs >out"
 	done
 	run -0 pipe 'trencode -t chrome x.trs | jq ".traceEvents | length"'

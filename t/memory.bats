@@ -135,11 +135,12 @@ fail_then() {
 }
 
 @test "an allocation of trencode fails" {
-	for to in chrome folded pprof csv parquet perfetto callgrind speedscope firefox ctf uftrace lttng; do
+	for to in chrome folded pprof csv parquet arrow perfetto callgrind speedscope firefox ctf uftrace lttng; do
 		fail_each x trencode -q -t $to -o x calls.trs
 	done
 	trdecode -q -o members.trs "$DATA/chrome/members.json"
 	fail_each x trencode -q -t chrome -o x members.trs
+	fail_each dataset trencode -q -t parquet --partition host,date,table -o dataset samples.trs
 	fail_each x trencode -q -o x values.trs
 	fail_each x trencode -q -t apitrace -o x values.trs
 	# whole parts are kept

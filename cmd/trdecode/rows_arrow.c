@@ -22,7 +22,6 @@
 #include "common/formats/arrow.h"
 #include "common/util/bytes.h"
 #include "common/util/text_span.h"
-#include "common/value/value_text.h"
 
 enum {
 	ARROW_META_MOST = 16 << 20,  /* bytes of the metadata of a message */

@@ -271,7 +271,8 @@ static int tree_output_open_directory(struct tree_output *t, const char *path, s
 	char *parent;
 
 	t->places = !t->top;
-	if (t->places && mkdir(path, 0777) && errno != EEXIST)
+	t->made = t->places && !mkdir(path, 0777);
+	if (t->places && !t->made && errno != EEXIST)
 		return error_errno(e, path, NO_OFFSET, "cannot create a directory");
 	there = t->places ? 1 : examine_path(path, e);
 	if (there < 0)
@@ -295,12 +296,15 @@ static int tree_output_open_directory(struct tree_output *t, const char *path, s
 
 int tree_output_open(struct tree_output *t, const char *path, const char *top, struct error *e)
 {
-	bool tar = !path || !strcmp(path, "-");
+	bool tar = !path || !strcmp(path, "-"), made;
 
 	*t = (struct tree_output){
 		.directory = -1, .spool = -1, .top = top, .limit = BUFFER_MAX, .open = true};
 	if (tar ? open_tar(t, e) : tree_output_open_directory(t, path, e)) {
+		made = t->made;
 		tree_output_close(t);
+		if (made)
+			rmdir(path);
 		return -1;
 	}
 	return 0;
@@ -585,6 +589,8 @@ void tree_output_close(struct tree_output *t)
 	if (t->temporary) {
 		remove_temporary(t);
 		temporary_unname(t->temporary);
+		if (t->made)
+			rmdir(t->path); /* unless others wrote to it */
 	}
 	if (t->directory >= 0)
 		close(t->directory);

@@ -45,6 +45,7 @@ struct tree_output {
 	int directory;		/* descriptor of temporary */
 	bool inside;		/* path is a directory that contains temporary */
 	bool places;		/* members have places */
+	bool made;		/* path was created for them */
 
 	struct output output; /* tar */
 	const char *top;

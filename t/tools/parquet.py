@@ -6,6 +6,7 @@ DELTA_BINARY_PACKED, repetition and definition levels, zstd. A list of structs i
 each column chunk must be those of its values, and the sorting columns true.
 
 usage: parquet.py FILE [metadata]     metadata: the keys and values of the footer, and the rows of each row group
+       parquet.py count FILE...       the number of rows of each
 """
 import ctypes
 import ctypes.util
@@ -229,11 +230,19 @@ def kind_of(leaves):
     return {0: "boolean", 1: "int32", 2: "uint64" if leaf.get(6) == 14 else "int64", 5: "double", 6: "text"}[leaf[1]]
 
 
-def main():
-    data = open(sys.argv[1], "rb").read()
+def footer(name):
+    data = open(name, "rb").read()
     assert data[:4] == data[-4:] == b"PAR1"
     size = struct.unpack("<I", data[-8:-4])[0]
-    meta, _ = thrift(data, len(data) - 8 - size, 12)
+    return data, thrift(data, len(data) - 8 - size, 12)[0]
+
+
+def main():
+    if sys.argv[1] == "count":
+        for name in sys.argv[2:]:
+            print(footer(name)[1][3], name)
+        return
+    data, meta = footer(sys.argv[1])
     columns = schema_columns(meta[2])
     assert len(meta[7]) == sum(len(leaves) for _, leaves in columns)
     assert sum(group[3] for group in meta[4]) == meta[3]
