@@ -329,6 +329,7 @@ said() {
 	cp "$DATA"/apitrace/mt4*.trace app.trace 2>/dev/null || cp "$RECORDED/apitrace/mt4.trace" app.trace
 	cp "$DATA/trace-cmd/v7-zlib-sched-irq-timer.dat" trace.dat
 	cp "$DATA/follow/app.json" .
+	trdecode -q uftrace.data -o night.trs
 	page_examples trfilter >examples
 	[ "$(wc -l <examples)" -ge 30 ]
 	while IFS= read -r line; do

@@ -258,16 +258,18 @@ static const struct {
 	 "--sample --by -A --after -B --before --within --keep --drop --scrub --key --strict "
 	 "--explain --compress --index"},
 	{"trstat",
-	 "-g --group -c --columns -s --sort -n --limit -t --to --where --since --until --bounds "
+	 "-g --group -c --columns -s --sort -n --limit -j --jobs -t --to --where --since --until "
+	 "--bounds "
 	 "--strict --pair --cover --fail-if --fail-if-empty -i --interval --wall --width --color "
 	 "--tree "
 	 "--callers "
-	 "--callees --hist --timeline --slowest --unpaired --why --explain-tail --report "
+	 "--callees --hist --timeline --heatmap --slowest --unpaired --why --explain-tail --report "
 	 "--quantile --diff "
 	 "--threshold --alpha --title "
 	 "--partial --merge"},
 	{"trencode",
-	 "-t --to --formats --strict --since --until -n --limit --split -c --columns --raw "
+	 "-t --to --formats --strict --since --until -n --limit -j --jobs --split -c --columns "
+	 "--raw "
 	 "--no-plugins --plugin-option --ns --ts-diff -D --depth --all-calls --thread-ids --octal "
 	 "--blobs --compress --file-version --resynthesize --tick --unclosed --weight --pair --why "
 	 "--table --partition "
