@@ -48,6 +48,8 @@ other_names() {
 		cmd/trsym/*	sym sym_inline sym_lines
 		common/library/*	library
 		common/cli/workers.*	jobs
+		common/stream/index.*	archive
+		common/util/frames.*	archive
 		man[0-9]/*	house vocabulary tree readme packaging
 		man7/trutils-analyses.7	analyses
 		README*	readme tree

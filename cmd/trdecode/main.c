@@ -8,6 +8,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <getopt.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <pthread.h>
@@ -25,6 +26,7 @@
 #include "cmd/trdecode/formats.h"
 #include "cmd/trdecode/input.h"
 #include "cmd/trdecode/input_tree.h"
+#include "cmd/trdecode/archive.h"
 #include "cmd/trdecode/row_filter.h"
 #include "common/calls/calls_writer.h"
 #include "common/cli/program.h"
@@ -71,7 +73,9 @@ enum {
 	OPT_UNTIL,
 	OPT_CPU,
 	OPT_TID,
-	OPT_TYPE
+	OPT_TYPE,
+	OPT_VERIFY,
+	OPT_REINDEX
 };
 
 static char settings_formats[256];
@@ -117,6 +121,9 @@ static const struct option_row settings_rows[] = {
 	{OPT_LIST, "list", NULL,
 	 "print the types of events, with counts and fields\n(and examples), and write no stream",
 	 NULL},
+	{OPT_VERIFY, "verify", NULL,
+	 "read saved streams whole, compare them with their\nindexes, and write no stream", NULL},
+	{OPT_REINDEX, "reindex", NULL, "write a saved stream unchanged, with a new index", NULL},
 	{OPT_ALL, "all", NULL, "with --list: print the types without events, too", NULL},
 	{OPT_JSON, "json", NULL, "print --info or --list as JSON", NULL},
 	{OPT_STRICT, "strict", NULL, "exit 1 if the recorder lost events", NULL},
@@ -131,6 +138,8 @@ enum decode_flags {
 	DECODE_ALL = 8, /* --all of --list: types without events, too */
 	DECODE_JSON = 16,
 	DECODE_STRICT = 32,
+	DECODE_VERIFY = 512,
+	DECODE_REINDEX = 1024,
 	DECODE_NO_UNWIND = 64,
 	DECODE_SORT = 256,
 	DECODE_ALIGN = 128, /* --align=start: all inputs begin together */
@@ -277,6 +286,8 @@ static int decode_settings_option(void *ctx, int key, const char *arg, struct er
 	case OPT_FORMATS: s->flags |= DECODE_FORMATS; return 0;
 	case OPT_INFO: s->flags |= DECODE_INFO; return 0;
 	case OPT_LIST: s->flags |= DECODE_LIST; return 0;
+	case OPT_VERIFY: s->flags |= DECODE_VERIFY; return 0;
+	case OPT_REINDEX: s->flags |= DECODE_REINDEX; return 0;
 	case OPT_ALL: s->flags |= DECODE_ALL; return 0;
 	case OPT_JSON: s->flags |= DECODE_JSON; return 0;
 	case OPT_STRICT: s->flags |= DECODE_STRICT; return 0;
@@ -1988,7 +1999,7 @@ static int decode_streams(const void *ctx)
 {
 	const struct decode_settings *s = ctx;
 
-	return s->flags & (DECODE_INFO | DECODE_LIST | DECODE_FORMATS) ? -1 : 0;
+	return s->flags & (DECODE_INFO | DECODE_LIST | DECODE_FORMATS | DECODE_VERIFY) ? -1 : 0;
 }
 
 static const struct program program = {
@@ -2023,6 +2034,10 @@ static const char *decode_settings_misuse(const struct decode_settings *s, struc
 	bool info = s->flags & DECODE_INFO, list = s->flags & DECODE_LIST;
 	bool json = s->flags & DECODE_JSON;
 
+	if (s->flags & (DECODE_VERIFY | DECODE_REINDEX) &&
+	    (s->segment || row_filter_any(&s->row_filter) ||
+	     s->flags & ~(s->flags & DECODE_VERIFY ? DECODE_VERIFY : DECODE_REINDEX)))
+		return "--verify and --reindex go without options that choose or print events";
 	if (info && list)
 		return "use --info or --list, not both";
 	if (json && !info && !list)
@@ -2054,6 +2069,10 @@ int main(int argc, char **argv)
 		status = list_formats();
 	if (status < 0 && (misused = decode_settings_misuse(&s, &e)))
 		status = program_usage(&common, "%s", misused);
+	if (status < 0 && s.flags & DECODE_VERIFY)
+		status = archive_verify(&common, argv + optind, argc - optind);
+	if (status < 0 && s.flags & DECODE_REINDEX)
+		status = archive_reindex(&common, argc, argv, argv + optind, argc - optind);
 	if (status < 0)
 		status = run_operands(&s, &common, argc, argv);
 	decode_settings_free(&s);

@@ -747,14 +747,16 @@ static int run_check_clocks(const struct work *w, const struct block *b, struct 
 
 /* --- an indexed file --- */
 
+enum type_wanted { TYPE_NOT_WANTED, TYPE_WANTED, TYPE_NOT_DECLARED };
+
 /* Test whether the condition may be true for rows of a type of a section. */
-static bool run_wants_type(const struct work *w, const struct index_type *t)
+static enum type_wanted run_wants_type(const struct work *w, const struct index_type *t)
 {
 	const struct dictionary *d = &w->stage->in.dictionary;
 	struct filter *f = w->select.filter;
 
 	if (t->kind == KIND_GAP)
-		return true;
+		return TYPE_WANTED;
 	for (uint32_t i = 1; i < d->types.count; i++) {
 		const struct type *type = dictionary_type(d, i);
 		struct event e = {.type = type};
@@ -768,22 +770,27 @@ static bool run_wants_type(const struct work *w, const struct index_type *t)
 		for (size_t k = 0; k < f->leading && wanted; k++)
 			wanted = f->terms[k].node->depends & ~(DEPENDS_TYPE | DEPENDS_KIND) ||
 				 evaluate(&f->evaluation, f->terms[k].node, &e);
-		return wanted;
+		return wanted ? TYPE_WANTED : TYPE_NOT_WANTED;
 	}
-	return true; /* it is not declared so far */
+	return TYPE_NOT_DECLARED;
 }
 
-/* Test whether a section may have wanted rows. *calls: of calls, too. */
-static bool run_wants_types(const struct work *w, const struct index_section *s, bool *calls)
+/* Test whether a section may have wanted rows. *calls: of calls, too; *known: of a type that is
+ * declared. */
+static bool run_wants_types(const struct work *w, const struct index_section *s, bool *calls,
+			    bool *known)
 {
 	bool wanted = s->flags & SECTION_ANY_TYPE;
 
-	*calls = wanted;
+	*calls |= wanted;
 	for (uint32_t i = 0; i < s->ntypes; i++) {
 		struct index_type t = index_type(s, i);
 
-		if (run_wants_type(w, &t)) {
+		enum type_wanted of = run_wants_type(w, &t);
+
+		if (of != TYPE_NOT_WANTED) {
 			wanted = true;
+			*known |= of == TYPE_WANTED && t.kind != KIND_GAP;
 			*calls |= t.kind == KIND_ENTER || t.kind == KIND_LEAVE;
 		}
 	}
@@ -800,11 +807,11 @@ static bool run_wants(void *ctx, const struct index *x, const struct index_secti
 	 * where no type is wanted, a message names what the condition has wrong */
 	if (w->types_known != count) {
 		for (size_t i = 0; i < x->count && !calls; i++)
-			any |= run_wants_types(w, &x->sections[i], &calls);
+			run_wants_types(w, &x->sections[i], &calls, &any);
 		w->types_known = count;
 		w->wants_all = calls || !any;
 	}
-	return w->wants_all || run_wants_types(w, s, &calls);
+	return w->wants_all || run_wants_types(w, s, &calls, &any);
 }
 
 /* Let the reader leave out what the times and the types exclude. */

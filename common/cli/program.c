@@ -248,7 +248,7 @@ static const struct {
 	{"trdecode",
 	 "-f --from --formats --clock --offset --align --since --until --cpu --tid --type "
 	 "--segment --compress --index --max-value --no-unwind --sysroot --map --sort --info "
-	 "--list --all --json "
+	 "--list --verify --reindex --all --json "
 	 "--strict"},
 	{"trsym", "-e --exe --demangle -l --lines -i --inline --kallsyms --sysroot --report "
 		  "--compress --index"},

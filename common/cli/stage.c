@@ -400,7 +400,8 @@ static bool stage_leave_out(void *ctx, const struct index_section *section)
 {
 	const struct stage_seek *seek = &((struct stage *)ctx)->seek;
 
-	time_window_leave_out(seek->window, section);
+	if (section->events && section->last > seek->window->last)
+		seek->window->last = section->last;
 	if (seek->leaves_out)
 		seek->leaves_out(seek->ctx, section);
 	return time_window_section(seek->window, &((struct stage *)ctx)->in.dictionary, section) ==

@@ -142,7 +142,6 @@ static void index_take_dict(struct index_writer *x, const struct block *b)
 
 	dictionary_read(&x->dictionary, b->payload, b->length, &at, &ignored);
 	keep = index_new_entries(x, ENTRY_TYPE, d->types.count);
-	keep |= index_new_entries(x, ENTRY_SOURCE, d->sources.count);
 	keep |= index_new_entries(x, ENTRY_CLOCK, d->clocks.count);
 	if (index_new_entries(x, ENTRY_LOCATION, d->locations.count))
 		for (uint32_t i = from ? from : 1; i < d->locations.count; i++)

@@ -28,9 +28,6 @@ enum index_flags {
 	SECTION_LOST_MORE = 64,
 };
 
-/* Where a section is relative to a range of times. */
-enum section_time { SECTION_WITHIN, SECTION_BEFORE, SECTION_AFTER };
-
 enum {
 	INDEX_HEAD = 24,
 	INDEX_FOOT = 32,

@@ -11,6 +11,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "common/stream/dictionary.h"
+#include "common/stream/index.h"
 #include "common/stream/reader.h"
 #include "common/util/buffer.h"
 #include "common/value/units.h"

@@ -15,7 +15,6 @@
 #include <stdint.h>
 
 #include "common/stream/event.h"
-#include "common/stream/index.h"
 #include "common/util/error.h"
 
 enum moment_from { MOMENT_NONE, MOMENT_CLOCK, MOMENT_START, MOMENT_END, MOMENT_WALL };
@@ -99,16 +98,13 @@ int time_window_find_ends(struct time_window *w, char **paths, int n, struct err
 void time_window_block(struct time_window *w, const struct block *b, bool new_stream);
 /* Get the window of a clock, which is empty after a failure. */
 const struct clock_window *time_window_of(struct time_window *w, const struct clock *c);
+struct index_section;
+/* Where a section is relative to a range of times. */
+enum section_time { SECTION_WITHIN, SECTION_BEFORE, SECTION_AFTER };
 /* Find where a section of an indexed file is relative to the windows of all clocks that are
  * declared so far. */
 enum section_time time_window_section(const struct time_window *w, const struct dictionary *d,
 				      const struct index_section *s);
-/* Take a section that is left out. */
-static inline void time_window_leave_out(struct time_window *w, const struct index_section *s)
-{
-	if (s->events && s->last > w->last)
-		w->last = s->last;
-}
 /* Print which times the input has, if none of its events is in the range. */
 void time_window_report(const struct time_window *w);
 void time_window_free(struct time_window *w);
