@@ -23,7 +23,7 @@ compare() {
 @test "the frames are the stacks of folded, with the same sums: calls, samples, every weight" {
 	compare fib.trs
 	# a time that a person reads, with the exact one as its tooltip
-	head=$(sed -n 's/.*id="head"[^>]*>time of calls: \([0-9.]* ms\).*<title>time of calls: \([0-9.]*\) ms.*/\1 \2/p' x.svg)
+	head=$(sed -n 's/.*class="about head"[^>]*>time of calls: \([0-9.]* ms\).*<title>time of calls: \([0-9.]*\) ms.*/\1 \2/p' x.svg)
 	assert_equal "${head##* }" "$(awk '{ sum += $NF } END { print sum / 1e6 }' CONVFMT=%.6f OFMT=%.6f x.folded)"
 	awk '{ d = $1 - $3; exit (d < 0 ? -d : d) > $3 / 1000 }' <<<"$head"
 	compare fib.trs --weight count
@@ -40,16 +40,16 @@ compare() {
 
 @test "the title of a picture: the name of the trace, or --title" {
 	title() {
-		xmllint --xpath 'string(//*[@id="title"])' -
+		xmllint --xpath 'string(//*[@class="about title"])' -
 	}
 	for option in '' --by-time; do
 		assert_equal "$(trencode -q -t svg $option fib.trs | title)" fib
 		assert_equal "$(trencode -q -t svg $option --title 'a <b> & "c"' fib.trs | title)" 'a <b> & "c"'
 		trencode -q -t svg $option --title '' fib.trs >none.svg
-		! grep -q 'id="title"' none.svg
+		! grep -q 'class="about title"' none.svg
 		# several traces have no name
 		trencode -q -t svg $option <(trdecode -q --align start "$DATA/uftrace/fib" "$DATA/perf/zstd.data") >two.svg
-		! grep -q 'id="title"' two.svg
+		! grep -q 'class="about title"' two.svg
 	done
 	# and the date, of a clock with wall time: the start time of this trace is 1212400800.123456
 	assert_equal "$(trdecode -q "$DATA/lttng/v2.6-le64-packed.tar.gz" | trencode -q -t svg | title)" \
@@ -127,7 +127,9 @@ browse() {
 		echo '<!DOCTYPE html><meta charset="utf-8"><title></title>'
 		sed 1d "$1" | sed '/<script>/,$d'
 		echo '</svg><script>'
-		sed -n '/<script>/,/<\/script>/p' "$1" | sed '1d; s/\]\]><\/script>.*//; s/^const svg = .*/const svg = document.querySelector("svg");/'
+		# the body of the function for one picture, as a script
+		sed -n '/<script>/,/<\/script>/p' "$1" | sed '1d; s/^function picture.*/const svg = document.querySelector("svg");/
+			s/^const alone = .*/const alone = true;/; /^for (const svg of/,$d' | head -n -1
 		echo "const shown = () => frames.filter(f => f.g.style.display !== 'none').length;"
 		cat
 		echo "document.title = log.join(' ');</script>"
@@ -331,7 +333,7 @@ calls_json() {
 	local trace least
 	for trace in s390x-v6-sched-irq-timer v6-sched-irq-timer s390x-v7-zstd-sched-syscalls; do
 		trdecode -q "$RECORDED/trace-cmd/$trace.dat" | trencode -q -t svg --by-time -o x.svg
-		least=$(sed -n 's/.*id="head".*<title>.*too narrow to see (below \([0-9.]* [nu]s\)[),].*/\1/p' x.svg)
+		least=$(sed -n 's/.*class="about head".*<title>.*too narrow to see (below \([0-9.]* [nu]s\)[),].*/\1/p' x.svg)
 		least=$(awk '{ print $1 * ($2 == "us" ? 1000 : 1) }' <<<"$least")
 		python3 "$ROOT/t/tools/states.py" tasks trace-cmd "$RECORDED/trace-cmd/$trace.raw.txt" |
 			awk -F '\t' -v OFS='\t' -v least="$least" 'NR == 1 || $1 < first { first = $1 } { row[NR] = $0 }

@@ -102,6 +102,35 @@ setup() {
 	trstat -q --report -t json hostile.trs | jq -e '.sections[0].rows[0].name | startswith("<script>")'
 }
 
+@test "a page of HTML: the policy has the hashes of its styles and scripts, and at most 2 MB" {
+	# long names, of which each has another stack, at many times
+	python3 - >long.ndjson <<-'END'
+		import json
+		for i in range(6000):
+		    for depth in range(2):
+		        print(json.dumps({"time": 1000 + i * 100000 + 10 * depth, "dur": 500 - 20 * depth, "type": "call", "tid": i % 50,
+		                          "comm": "c" * 15, "depth": depth, "name": "f<&>" * 60 + str(i * (depth + 1))}))
+	END
+	trdecode -q -f ndjson long.ndjson | trstat -q --report -t html -o long.html
+	[ "$(stat -c %s long.html)" -le 2000000 ]
+	trstat -q --report -t html -o fib.html fib.trs
+	run -0 python3 - long.html fib.html hostile.html <<-'END'
+		import base64, hashlib, html, re, sys
+		for name in sys.argv[1:]:
+		    page = open(name).read()
+		    policy = html.unescape(re.search('Content-Security-Policy" content="([^"]*)"', page)[1])
+		    rules = dict(rule.split(" ", 1) for rule in policy.split("; "))
+		    for kind in "style", "script":
+		        texts = re.findall(f"<{kind}>(.*?)</{kind}>", page, re.S)
+		        hashes = ["'sha256-" + base64.b64encode(hashlib.sha256(t.encode()).digest()).decode() + "'" for t in texts]
+		        print(name, kind, rules[kind + "-src"].split() == hashes, len(texts), len(re.findall(f"<{kind}", page)))
+		    print(rules["default-src"], len(re.findall(r"\s(?:src|style|on[a-z]+)=", re.sub('"[^"]*"|>[^<]*<', "", page))))
+	END
+	assert_output "$(for name in long fib hostile; do
+		printf '%s.html style True 2 2\n%s.html script True 2 2\n%s\n' $name $name "'none' 0"
+	done)"
+}
+
 @test "options that a report has no use for are refused" {
 	local option
 	for option in '-g name' '-c count' '-n 3' '--where dur>1' '-i 1s' '--tree' '--partial' '-t csv' '-t svg'; do

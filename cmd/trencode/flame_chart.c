@@ -590,7 +590,7 @@ static void write_chart(struct chart_drawing *d)
 			y = flame_chart_put_lane(d, &d->lanes[i], y);
 	if (d->states)
 		put_legend(d, y);
-	svg_end(d->out);
+	svg_end(d->out, false);
 }
 
 /* Keep of a lane what is within the time of the chart. */

@@ -483,7 +483,8 @@ static int hist_svg(const struct picture *p, const struct distribution *d, size_
 		    struct error *e)
 {
 	enum { PLOT = SVG_ROW + 4 + HIST_HEIGHT + HIST_BELOW };
-	size_t fit = SVG_BYTES_MOST / (HIST_LINES * HIST_BYTES);
+	size_t bytes = p->table->part_bytes ? p->table->part_bytes : SVG_BYTES_MOST;
+	size_t fit = bytes / (HIST_LINES * HIST_BYTES);
 	char line[128];
 	int bad = 0;
 
@@ -492,15 +493,15 @@ static int hist_svg(const struct picture *p, const struct distribution *d, size_
 	if (shown < n)
 		snprintf(line + strlen(line), sizeof line - strlen(line), ", %zu groups left out",
 			 n - shown);
-	svg_begin(p->out,
-		  &(struct svg_picture){.class = "plot",
-					.title = p->table->title,
-					.line = line,
-					.exact = line,
-					.height = SVG_ABOVE + (int)shown * PLOT + SVG_BELOW});
+	svg_begin(p->out, &(struct svg_picture){.class = "plot",
+						.title = p->table->title,
+						.line = line,
+						.exact = line,
+						.height = SVG_ABOVE + (int)shown * PLOT + SVG_BELOW,
+						.part = p->table->part_bytes != 0});
 	for (size_t i = 0; i < shown && !bad && !text_failed(p->out); i++)
 		bad = hist_put_plot(p, &d[i], SVG_ABOVE + (int)i * PLOT, e);
-	svg_end(p->out);
+	svg_end(p->out, p->table->part_bytes != 0);
 	return bad;
 }
 
@@ -843,7 +844,7 @@ static int heat_svg(struct heat *h, const struct heat_groups *all, size_t shown,
 	svg_put_axis(h->picture->out, h->columns * h->step, unit, SVG_ABOVE, height - HEAT_BELOW);
 	for (size_t i = 0; i < fit && y >= 0; i++)
 		y = heat_count(h, &all[i], HEAT_LINES) ? -1 : heat_put_plot(h, &all[i], y);
-	svg_end(h->picture->out);
+	svg_end(h->picture->out, false);
 	return y < 0 ? -1 : 0;
 }
 

@@ -357,6 +357,7 @@ struct table {
 	const struct interval *interval; /* interval of the table; NULL: everything */
 	bool bounds;			 /* aligned table: a note on the error bounds below it */
 	const char *title;		 /* of a picture; NULL: none */
+	size_t part_bytes; /* most bytes of a picture that is part of a page; 0: it is a file */
 };
 
 /* Test whether durations are ns: times of calls, or weights of samples. Otherwise they have no unit

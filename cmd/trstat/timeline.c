@@ -424,7 +424,7 @@ static size_t timeline_rows(const struct timeline *tl, const struct aggregate **
 {
 	const struct table *t = tl->table;
 	size_t most = t->limit && t->limit < tl->sums.count ? t->limit : tl->sums.count;
-	size_t frames = 0, bytes = 0;
+	size_t frames = 0, bytes = 0, bytes_most = t->part_bytes ? t->part_bytes : SVG_BYTES_MOST;
 
 	for (size_t i = 0; i < most; i++) {
 		const char *text = "";
@@ -437,7 +437,7 @@ static size_t timeline_rows(const struct timeline *tl, const struct aggregate **
 					: VALUE_SIZE;
 		frames += tl->bars;
 		bytes += tl->bars * (svg_frame_bytes("", 0) + VALUE_SIZE + name);
-		if (i && (frames > SVG_FRAMES_MOST || bytes > SVG_BYTES_MOST))
+		if (i && (frames > SVG_FRAMES_MOST || bytes > bytes_most))
 			return i;
 	}
 	return most;
@@ -481,11 +481,12 @@ static int timeline_svg(struct timeline *tl, uint64_t width, struct error *e)
 						 .exact = line,
 						 .span = tl->bars * tl->step,
 						 .unit = unit,
-						 .height = height});
+						 .height = height,
+						 .part = t->part_bytes != 0});
 	svg_put_axis(tl->out, tl->bars * tl->step, unit, SVG_ABOVE, height - SVG_BELOW);
 	for (size_t i = 0; i < n && !bad && !text_failed(tl->out); i++)
 		bad = timeline_put_bars(tl, sums[i], TOP + (int)i * ROW);
-	svg_end(tl->out);
+	svg_end(tl->out, t->part_bytes != 0);
 	free(sums);
 	return bad ? error_no_memory(e) : 0;
 }

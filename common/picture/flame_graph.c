@@ -56,6 +56,7 @@ static int choose_least(struct drawing *d)
 {
 	uint32_t *all = malloc(d->count * sizeof *all); /* nodes */
 	size_t n = 0, bytes = 0;
+	size_t most = d->graph->part_bytes ? d->graph->part_bytes : SVG_BYTES_MOST;
 
 	if (!all)
 		return -1;
@@ -69,7 +70,7 @@ static int choose_least(struct drawing *d)
 		const char *name = flame_graph_name_of(d, all[i], &size);
 
 		bytes += svg_frame_bytes(name, size);
-		if (i < SVG_FRAMES_MOST && bytes <= SVG_BYTES_MOST)
+		if (i < SVG_FRAMES_MOST && bytes <= most)
 			continue;
 		d->least = d->frames[all[i]].total + 1;
 		break;
@@ -209,12 +210,13 @@ static void flame_graph_put_head(const struct drawing *d)
 
 	about_graph(d, false, line, sizeof line);
 	about_graph(d, true, exact, sizeof exact);
-	svg_begin(d->out, &(struct svg_picture){
-				  .class = "graph",
-				  .title = d->graph->title,
-				  .line = line,
-				  .exact = exact,
-				  .height = SVG_ABOVE + (int)(d->depth + 1) * SVG_ROW + SVG_BELOW});
+	svg_begin(d->out, &(struct svg_picture){.class = "graph",
+						.title = d->graph->title,
+						.line = line,
+						.exact = exact,
+						.height = SVG_ABOVE +
+							  (int)(d->depth + 1) * SVG_ROW + SVG_BELOW,
+						.part = d->graph->part_bytes != 0});
 }
 
 static void flame_graph_write_graph(const struct drawing *d)
@@ -234,7 +236,7 @@ static void flame_graph_write_graph(const struct drawing *d)
 		}
 		put_merged(d, &d->frames[node]);
 	}
-	svg_end(d->out);
+	svg_end(d->out, d->graph->part_bytes != 0);
 }
 
 int flame_graph_draw(const struct flame_graph *g, struct text *out)

@@ -27,6 +27,7 @@ struct flame_graph {
 	const char *what, *unit; /* what is added up: "time of calls", "ns" */
 	/* of a differential graph: the self of each node in the earlier trace; NULL: none */
 	const uint64_t *before;
+	size_t part_bytes; /* most bytes of a part of a page; 0: a file of its own */
 };
 
 /* Write the graph. Returns 0, or -1 when out of memory. */

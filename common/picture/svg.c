@@ -13,8 +13,8 @@
 
 /* --- the style and the script of a picture --- */
 
-/* The style, for light and dark screens. */
-static const char svg_style[] =
+/* The style, for paper, and for light and dark screens. */
+const char svg_style[] =
 	"svg { background: #fff; color-scheme: light dark }\n"
 	"text { font: 12px monospace; fill: #111; pointer-events: none }\n"
 	".about, .lane { fill: #333 }\n"
@@ -34,10 +34,10 @@ static const char svg_style[] =
 	".h5 rect { fill-opacity: .65 } .h6 rect { fill-opacity: .76 }\n"
 	".h7 rect { fill-opacity: .9 }\n"
 	".legend rect { stroke: #777; stroke-width: .5 }\n"
-	"#title { font-weight: bold }\n"
-	"#head { pointer-events: all }\n"
-	"#search { pointer-events: all; cursor: pointer }\n"
-	"@media (prefers-color-scheme: dark) {\n"
+	".about.title { font-weight: bold }\n"
+	".about.head { pointer-events: all }\n"
+	".about.search { pointer-events: all; cursor: pointer }\n"
+	"@media screen and (prefers-color-scheme: dark) {\n"
 	"svg { background: #1b1b1b }\n"
 	".about, .lane { fill: #ccc }\n"
 	".tick text { fill: #a8a8a8; stroke: #1b1b1b }\n"
@@ -50,24 +50,26 @@ static const char svg_style[] =
 
 /*
  * The script: a click or Enter zooms to a frame, / or Ctrl-F searches names by a regular
- * expression, Escape resets, Tab moves between frames. Without a script the picture has
- * tooltips only.
+ * expression, Escape resets, Tab and the arrows move between frames. Without a script the picture
+ * has tooltips only. In a page, of many pictures, keys are those of the picture with the focus, and
+ * Tab moves to the next picture.
  *
  * In a picture of class "chart" the frames of a lane are in a group, x is a time, and the axis of
  * svg_put_axis is drawn again for the time that is shown. data-span and data-unit of the root are
  * the time of the whole width and its unit; the script writes "ns" in larger units.
  */
-static const char svg_script[] =
+const char svg_script[] =
 	"'use strict';\n"
-	"const svg = document.documentElement;\n"
+	"function picture(svg) {\n"
+	"const alone = svg === document.documentElement;\n"
 	"const chart = svg.classList.contains('chart'), plot = svg.classList.contains('plot');\n"
 	"const left = 10, width = svg.viewBox.baseVal.width - 2 * left, letter = 7.25, near = "
 	"1e-3;\n"
-	"const about = document.getElementById('about'), found = "
-	"document.getElementById('found');\n"
-	"const lanes = [], axis = document.getElementById('axis');\n"
+	"const about = svg.querySelector('.about.frame'), found = "
+	"svg.querySelector('.about.found');\n"
+	"const lanes = [], axis = svg.querySelector('.axis');\n"
 	"const tick = axis && axis.firstElementChild;\n"
-	"const frames = Array.from(document.querySelectorAll('.f'), g => {\n"
+	"const frames = Array.from(svg.querySelectorAll('.f'), g => {\n"
 	"  const rect = g.querySelector('rect'), title = g.querySelector('title').textContent;\n"
 	"  const lane = lanes.lastIndexOf(g.parentNode);\n"
 	"  return { g, rect, text: g.querySelector('text'), title, x: +rect.getAttribute('x') - "
@@ -181,15 +183,30 @@ static const char svg_script[] =
 	"  f.g.addEventListener('focus', () => { about.textContent = f.title; });\n"
 	"  f.g.addEventListener('mouseout', () => { about.textContent = ''; });\n"
 	"}\n"
-	"if (!plot) document.getElementById('search').addEventListener('click', ask);\n"
-	"if (!plot) document.addEventListener('keydown', e => {\n"
+	"/* Move to another frame that is shown; in a page, Tab leaves the picture. */\n"
+	"function move(at, step) {\n"
+	"  const shown = frames.filter(f => f.g.style.display !== 'none');\n"
+	"  const to = shown[shown.indexOf(at) + step];\n"
+	"  if (!to) return;\n"
+	"  if (!alone) at.g.setAttribute('tabindex', -1);\n"
+	"  to.g.setAttribute('tabindex', 0);\n"
+	"  to.g.focus();\n"
+	"}\n"
+	"if (!alone) for (const f of frames.slice(1)) f.g.setAttribute('tabindex', -1);\n"
+	"if (!plot) svg.querySelector('.about.search').addEventListener('click', ask);\n"
+	"(alone ? document : svg).addEventListener('keydown', e => {\n"
 	"  const at = frames.find(f => f.g === document.activeElement);\n"
-	"  if (e.key === 'Escape') reset();\n"
+	"  const step = { ArrowLeft: -1, ArrowUp: -1, ArrowRight: 1, ArrowDown: 1 }[e.key];\n"
+	"  if (step && at) move(at, step);\n"
+	"  else if (plot) return;\n"
+	"  else if (e.key === 'Escape') reset();\n"
 	"  else if (e.key === 'Enter' && at) zoom(at);\n"
 	"  else if (e.key === '/' || (e.key === 'f' && (e.ctrlKey || e.metaKey))) ask();\n"
 	"  else return;\n"
 	"  e.preventDefault();\n"
-	"});\n";
+	"});\n"
+	"}\n"
+	"for (const svg of document.querySelectorAll('svg')) picture(svg);\n";
 
 /* --- svg --- */
 
@@ -329,10 +346,10 @@ static int svg_put_head(struct text *out, const struct svg_picture *p)
 	int head = p->title ? 29 : 20;
 
 	if (p->title) {
-		text_printf(out, "<text class=\"about\" id=\"title\" x=\"%d\" y=\"14\">", SVG_LEFT);
+		text_printf(out, "<text class=\"about title\" x=\"%d\" y=\"14\">", SVG_LEFT);
 		svg_put_text(out, "", p->title, "</text>\n");
 	}
-	text_printf(out, "<text class=\"about\" id=\"head\" x=\"%d\" y=\"%d\">", SVG_LEFT, head);
+	text_printf(out, "<text class=\"about head\" x=\"%d\" y=\"%d\">", SVG_LEFT, head);
 	svg_put_text(out, "", p->line, "<title>");
 	svg_put_text(out, "", p->exact, "</title></text>\n");
 	return head;
@@ -342,29 +359,37 @@ void svg_begin(struct text *out, const struct svg_picture *p)
 {
 	int head, about = p->title ? 44 : 38;
 
-	text_printf(out,
-		    "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
-		    "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"%s\" role=\"group\" "
-		    "aria-labelledby=\"name\" aria-describedby=\"exact\"",
-		    p->class);
+	if (p->part)
+		text_printf(out, "<svg class=\"%s\" role=\"group\"", p->class);
+	else
+		text_printf(out,
+			    "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+			    "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"%s\" role=\"group\" "
+			    "aria-labelledby=\"name\" aria-describedby=\"exact\"",
+			    p->class);
+	if (p->part)
+		svg_put_text(out, " aria-label=\"", p->exact, "\"");
 	if (p->unit) {
 		text_printf(out, " data-span=\"%" PRIu64 "\"", p->span);
 		svg_put_text(out, " data-unit=\"", p->unit, "\"");
 	}
 	text_printf(out, " viewBox=\"0 0 %d %d\" width=\"%d\" height=\"%d\">\n", SVG_WIDTH,
 		    p->height, SVG_WIDTH, p->height);
-	svg_put_text(out, "<title id=\"name\">", p->title ? p->title : p->line, "</title>\n");
-	svg_put_text(out, "<desc id=\"exact\">", p->exact, "</desc>\n<style>\n");
-	text_puts(out, svg_style);
-	text_puts(out, "</style>\n");
+	if (!p->part) {
+		svg_put_text(out, "<title id=\"name\">", p->title ? p->title : p->line,
+			     "</title>\n");
+		svg_put_text(out, "<desc id=\"exact\">", p->exact, "</desc>\n<style>\n");
+		text_puts(out, svg_style);
+		text_puts(out, "</style>\n");
+	}
 	head = svg_put_head(out, p);
-	text_printf(out, "<text class=\"about\" id=\"about\" x=\"%d\" y=\"%d\"></text>\n", SVG_LEFT,
+	text_printf(out, "<text class=\"about frame\" x=\"%d\" y=\"%d\"></text>\n", SVG_LEFT,
 		    about);
 	if (strcmp(p->class, "plot") != 0)
 		text_printf(out,
-			    "<text class=\"about\" id=\"search\" x=\"%d\" y=\"%d\" "
+			    "<text class=\"about search\" x=\"%d\" y=\"%d\" "
 			    "text-anchor=\"end\">search (/)</text>\n"
-			    "<text class=\"about\" id=\"found\" x=\"%d\" y=\"%d\" "
+			    "<text class=\"about found\" x=\"%d\" y=\"%d\" "
 			    "text-anchor=\"end\"></text>\n",
 			    SVG_WIDTH - SVG_LEFT, head, SVG_WIDTH - SVG_LEFT, about);
 }
@@ -406,7 +431,7 @@ void svg_put_axis(struct text *out, uint64_t span, const char *unit, int top, in
 {
 	uint64_t step = tick_step(span, unit);
 
-	text_puts(out, "<g id=\"axis\">\n");
+	text_puts(out, "<g class=\"axis\">\n");
 	for (uint64_t time = 0;; time += step) {
 		double x = SVG_LEFT + (double)time / (double)span * SVG_INSIDE;
 		char label[SVG_AMOUNT];
@@ -448,8 +473,12 @@ void svg_put_frame(struct text *out, const struct svg_frame *f)
 	text_puts(out, part && part < f->size ? "..</text></g>\n" : "</text></g>\n");
 }
 
-void svg_end(struct text *out)
+void svg_end(struct text *out, bool part)
 {
+	if (part) {
+		text_puts(out, "</svg>\n");
+		return;
+	}
 	text_puts(out, "<script><![CDATA[\n");
 	text_puts(out, svg_script);
 	text_puts(out, "]]></script>\n</svg>\n");

@@ -5,11 +5,11 @@
  *               .line = "time of calls: 12.3 us", .exact = "time of calls: 12.345 us",
  *               .height = height});
  *     svg_put_frame(out, &frame);            for each frame
- *     svg_end(out);
+ *     svg_end(out, false);
  *
- * In texts, bytes that XML does not allow become '?'. A picture needs no other file and no network.
- * What colours show is in the tooltips too, and texts have a contrast of 4.5 to 1 on light and dark
- * screens.
+ * A picture can be part of a page of HTML. In texts, bytes that XML does not allow become '?'. A
+ * picture needs no other file and no network. What colours show is in the tooltips too, and texts
+ * have a contrast of 4.5 to 1 on light and dark screens.
  */
 #ifndef TR_PICTURE_SVG_H
 #define TR_PICTURE_SVG_H
@@ -44,6 +44,7 @@ struct svg_picture {
 	uint64_t span;
 	const char *unit;
 	int height;
+	bool part; /* of a page, which has svg_style and svg_script once */
 };
 
 /* One rectangle. */
@@ -77,8 +78,10 @@ void svg_put_frame(struct text *out, const struct svg_frame *f);
 size_t svg_frame_bytes(const char *name, size_t n);
 /* Write text. */
 void svg_put_escaped(struct text *out, const char *name, size_t n);
-/* End a picture: write the script. */
-void svg_end(struct text *out);
+/* End a picture: write the script, unless the picture is part of a page. */
+void svg_end(struct text *out, bool part);
+/* What a page with pictures has in its style and at the end in a script. */
+extern const char svg_style[], svg_script[];
 
 /* Choose a warm colour by the name. */
 uint32_t svg_colour(const char *name, size_t n);

@@ -135,7 +135,7 @@ def drawn(root):
     lanes = {}
     for lane in root.findall(SVG + "g"):
         label = lane.find(SVG + "text")
-        if lane.get("id") == "axis" or lane.get("class") == "legend" or label.text.endswith(", states"):
+        if lane.get("class") == "axis" or lane.get("class") == "legend" or label.text.endswith(", states"):
             continue
         frames = []
         for group in lane.findall(SVG + "g"):
@@ -152,7 +152,7 @@ def drawn(root):
 def read_axis(root):
     """The texts of the axis, and the step of its ticks, each of which must be at its time."""
     span, unit = int(root.get("data-span")), root.get("data-unit")
-    ticks, labels, free = root.findall(f"{SVG}g[@id='axis']/{SVG}g[@class='tick']"), [], 0
+    ticks, labels, free = root.findall(f"{SVG}g[@class='axis']/{SVG}g[@class='tick']"), [], 0
     lines = [tick.find(SVG + "line").attrib for tick in ticks]
     steps = [n * 10**power for power in range(21) for n in (1, 2, 5)]
     step = min(steps, key=lambda step: abs(step - (float(lines[1]["x1"]) - LEFT) / INSIDE * span)) if ticks[1:] else None
@@ -188,7 +188,7 @@ def check_axis(root):
 
 
 def check_least(root, lanes, least, span):
-    about = root.find(SVG + "text[@id='head']/" + SVG + "title").text
+    about = root.find(SVG + "text[@class='about head']/" + SVG + "title").text
     seen = re.search(r"by time: ([\d.]+ \w+)", about)[1]
     if amount(seen) != (span, "ns"):
         sys.exit(f"the chart is of {seen}, not {span} ns")

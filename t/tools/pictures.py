@@ -72,7 +72,7 @@ def check_counts(ticks):
 
 
 def time_axis(root):
-    axis = root.find(f"{SVG}g[@id='axis']")
+    axis = root.find(f"{SVG}g[@class='axis']")
     span = int(root.get("data-span"))
     end = check_counts(read_ticks(axis, "x"))[1] * span
     check(abs(end - INSIDE) < 0.02, "the axis ends at", end)
