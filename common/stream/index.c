@@ -57,6 +57,7 @@ struct index_writer {
 	size_t type_bytes;
 	struct buffer sections, block;
 	uint32_t count;
+	struct intern known_types;  /* encoded, of the stream */
 	uint32_t seen[ENTRY_KINDS]; /* numbers in the dictionary that a section has declared */
 	bool failed;		    /* without memory there is no index */
 };
@@ -85,6 +86,7 @@ void index_writer_free(struct index_writer *x)
 	free(x->lane_used);
 	intern_free(&x->type_table);
 	intern_free(&x->lane_table);
+	intern_free(&x->known_types);
 	buffer_free(&x->sections);
 	buffer_free(&x->block);
 	free(x);
@@ -114,6 +116,8 @@ static void index_take_head(struct index_writer *x, const struct block *b)
 		x->offset = x->previous = 0;
 		for (int i = 0; i < ENTRY_KINDS; i++)
 			x->seen[i] = 0;
+		intern_free(&x->known_types);
+		x->known_types = (struct intern){0};
 	}
 	x->now = (struct index_section){.offset = x->offset,
 					.length = MARKER_SIZE,
@@ -131,6 +135,39 @@ static bool index_new_entries(struct index_writer *x, enum entry_kind kind, uint
 	return more;
 }
 
+/* Encode a type. Returns the bytes; 0: its texts are too long. */
+static size_t index_type_text(const struct type *t, uint8_t text[INDEX_TYPE_HEAD + TYPE_TEXT + 8])
+{
+	size_t size = (size_t)t->group.size + t->name.size;
+
+	if (size > TYPE_TEXT)
+		return 0;
+	memset(text, 0, align_up(INDEX_TYPE_HEAD + size, 8));
+	put_u32(text, t->kind);
+	put_u16(text + 4, (uint16_t)t->group.size);
+	put_u16(text + 6, (uint16_t)t->name.size);
+	memcpy(text + INDEX_TYPE_HEAD, t->group.text, t->group.size);
+	memcpy(text + INDEX_TYPE_HEAD + t->group.size, t->name.text, t->name.size);
+	return align_up(INDEX_TYPE_HEAD + size, 8);
+}
+
+/* Test whether types are declared that no section before has: each source has types of its own. */
+static bool index_new_types(struct index_writer *x)
+{
+	uint8_t text[INDEX_TYPE_HEAD + TYPE_TEXT + 8];
+	uint32_t from = x->seen[ENTRY_TYPE], known = x->known_types.count;
+	bool keep = false;
+
+	if (!index_new_entries(x, ENTRY_TYPE, x->dictionary.types.count))
+		return false;
+	for (uint32_t i = from ? from : 1; i < x->dictionary.types.count; i++) {
+		size_t size = index_type_text(dictionary_type(&x->dictionary, i), text);
+
+		keep |= !size || intern(&x->known_types, text, size) == INTERN_NONE;
+	}
+	return keep || x->known_types.count > known;
+}
+
 static void index_take_dict(struct index_writer *x, const struct block *b)
 {
 	const struct dictionary *d = &x->dictionary;
@@ -141,7 +178,7 @@ static void index_take_dict(struct index_writer *x, const struct block *b)
 	bool keep;
 
 	dictionary_read(&x->dictionary, b->payload, b->length, &at, &ignored);
-	keep = index_new_entries(x, ENTRY_TYPE, d->types.count);
+	keep = index_new_types(x);
 	keep |= index_new_entries(x, ENTRY_CLOCK, d->clocks.count);
 	if (index_new_entries(x, ENTRY_LOCATION, d->locations.count))
 		for (uint32_t i = from ? from : 1; i < d->locations.count; i++)
@@ -231,18 +268,12 @@ static void index_take_end(struct index_writer *x, const struct block *b)
 /* Get the index of a type in the table of the next INDEX; INTERN_NONE: it is not listed. */
 static uint32_t index_type_number(struct index_writer *x, const struct type *t)
 {
-	uint8_t text[INDEX_TYPE_HEAD + TYPE_TEXT + 8] = {0};
-	size_t size = (size_t)t->group.size + t->name.size, whole;
+	uint8_t text[INDEX_TYPE_HEAD + TYPE_TEXT + 8];
+	size_t whole = index_type_text(t, text);
 	uint32_t count = x->type_table.count, i;
 
-	if (size > TYPE_TEXT)
+	if (!whole)
 		return INTERN_NONE;
-	whole = align_up(INDEX_TYPE_HEAD + size, 8);
-	put_u32(text, t->kind);
-	put_u16(text + 4, (uint16_t)t->group.size);
-	put_u16(text + 6, (uint16_t)t->name.size);
-	memcpy(text + INDEX_TYPE_HEAD, t->group.text, t->group.size);
-	memcpy(text + INDEX_TYPE_HEAD + t->group.size, t->name.text, t->name.size);
 	i = intern(&x->type_table, text, whole);
 	x->failed |= i == INTERN_NONE;
 	x->type_bytes += x->type_table.count > count ? whole : 0;
