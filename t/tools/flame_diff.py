@@ -72,7 +72,7 @@ def main():
         sys.exit(f"{missing[0]}: missing")
     gone = sum(total for stack, total in before.items()
                if total and not after.get(stack) and after.get(stack[:-1]))
-    about = graph.getroot().find(SVG + "text[@id='head']/" + SVG + "title").text
+    about = graph.getroot().find(SVG + "text[@class='about head']/" + SVG + "title").text
     seen_sums = re.search(r": ([\d.]+ .*); before ([\d.]+ .*), of which ([\d.]+ \S+)", about)
     if [amount(text)[0] for text in seen_sums.groups()] != [after[()], before[()], gone]:
         sys.exit(f"{about}, not {after[()]}, {before[()]} and {gone}")
