@@ -1,5 +1,5 @@
 #!/bin/bash
-# Install the Debian packages that are missing for: build, check, interop, picture, html, lint, fuzz, deb.
+# Install the Debian packages that are missing for: build, check, interop, picture, html, python, lint, fuzz, deb.
 # Does nothing, and says nothing, if none is. On other systems: names the libraries that are missing.
 set -u
 
@@ -15,6 +15,7 @@ packages_of() {
 	interop) echo slurm-wlm munge ;;
 	picture) echo chromium fonts-dejavu-core fonts-noto-color-emoji linux-perf ;;
 	html) echo mandoc ;;
+	python) echo python3-dev python3-numpy python3-pandas ;;
 	lint) echo clang clang-format shellcheck groff-base ;;
 	fuzz) echo clang libclang-rt-dev llvm ;;
 	deb) echo debhelper dpkg-dev fakeroot lintian ;;

@@ -11,7 +11,7 @@ setup_file() {
 		make -s -o all -C "$ROOT" O="$(dirname "$BIN")" DESTDIR="$root" PREFIX=/usr install >/dev/null 2>&1 3>&-
 		export PKG_CONFIG_SYSROOT_DIR=$root PKG_CONFIG_PATH=$root/usr/lib/pkgconfig
 	fi
-	for example in count_calls write_events; do
+	for example in count_calls sum_columns write_events; do
 		# shellcheck disable=SC2046
 		gcc -std=c11 -Wall -Wextra -Wpedantic -Werror "$ROOT/doc/examples/$example.c" \
 			$(pkg-config --cflags --libs libtrstream) -o "$BATS_FILE_TMPDIR/$example"
@@ -27,7 +27,7 @@ setup() {
 }
 
 @test "the examples have less than 60 lines" {
-	for file in count_calls write_events; do
+	for file in count_calls sum_columns write_events; do
 		[ "$(wc -l <"$ROOT/doc/examples/$file.c")" -lt 60 ]
 	done
 }
@@ -66,6 +66,31 @@ setup() {
 	done
 }
 
+# print_sums [--since T --until T]: count, self and name of each function of s.trs, as trstat has them
+print_sums() {
+	trstat -q -t tsv -g name -c count,self,total -s count "$@" s.trs |
+		awk -F '\t' 'NR > 1 && $3 != "" { print $2 "\t" $3 "\t" $1 }' | LC_ALL=C sort
+}
+
+@test "sum_columns prints what trstat prints, of ranges of times too" {
+	for trace in "$DATA/uftrace/fib" "$DATA/trace-cmd/"{v6-fgraph,marks}.dat; do
+		trdecode -q "$trace" | trsym -q >s.trs
+		print_sums >want
+		sum_columns <s.trs | LC_ALL=C sort | diff want -
+		[ "$(wc -l <want)" -gt 7 ]
+	done
+	trdecode -q --segment 4K "$DATA/uftrace/fib" | trsym -q >s.trs
+	for range in '+0s +6.5ms' '+7ms +7500us' '+6ms +8ms'; do
+		read -r since until <<<"$range"
+		print_sums --since "$since" --until "$until" >want
+		sum_columns "$since" "$until" <s.trs | LC_ALL=C sort | diff want -
+		[ -s want ]
+	done
+	# the end of standard input is not known before it is read
+	run -2 sum_columns -2ms <s.trs
+	assert_output --partial '<stdin>: a time before the end needs the name of a saved stream'
+}
+
 @test "streams with and without damage: the status of trencode, which reads everything" {
 	for stream in "$DATA"/streams/{good,bad}/*; do
 		status=0 want=0
@@ -73,6 +98,10 @@ setup() {
 		trencode -q -t ndjson "$stream" >/dev/null 2>&1 || want=$?
 		assert_equal "$stream $status" "$stream $want"
 		[[ $want == 0 ]] || [ -s errors ]
+		status=0
+		sum_columns <"$stream" 2>tables >/dev/null || status=$?
+		assert_equal "$stream $status" "$stream $want"
+		diff <(sed "s|^count_calls: $stream||" errors) <(sed 's/^sum_columns: <stdin>//' tables)
 	done
 }
 

@@ -15,9 +15,9 @@ BEGIN {
 	level["stream"] = level["protobuf"] = 1
 	level["value"] = 2
 	level["symbols"] = level["ftrace"] = level["calls"] = level["cli"] = 3
-	level["scheduling"] = level["library"] = level["picture"] = 4
+	level["scheduling"] = level["picture"] = 4
 	level["expr"] = 5
-	level["pairs"] = 6
+	level["pairs"] = level["library"] = 6
 }
 /^#include "/ {
 	split($0, quoted, "\"")

@@ -128,8 +128,72 @@ const char *trstream_reader_frame(struct trstream_reader *r, uint32_t number);
 
 /* Describe the last -1: "FILE: 0xOFFSET: what". Valid until the next call of a function for r. */
 const char *trstream_reader_error(struct trstream_reader *r);
+/* Get where the last -1 was: the file, "" none, and the offset in the file, UINT64_MAX none. */
+const char *trstream_reader_error_place(struct trstream_reader *r, uint64_t *offset);
 /* Get the totals of all that was read; complete after the end. */
 void trstream_reader_totals(const struct trstream_reader *r, struct trstream_totals *t);
+
+/* --- reading columns --- */
+
+enum trstream_table {
+	TRSTREAM_EVENTS,  /* in the order of the stream */
+	TRSTREAM_CALLS,	  /* in the order of their ends; those that are open at the end are last */
+	TRSTREAM_SAMPLES, /* events of the kind SAMPLE */
+};
+
+/* What trstream_reader_next_batch reads. */
+struct trstream_query {
+	enum trstream_table table;
+	uint32_t ncolumns;
+	const char *const *columns; /* names: columns of the table, else fields of the events */
+	uint32_t ntypes;
+	const char *const *types;  /* events, and calls whose leaves are, of these types; without
+				      ntypes of all */
+	const char *since, *until; /* times in [since, until), as options of the programs: "+1.5s";
+				      calls are clipped. NULL: no limit */
+};
+
+/* A column of a batch. */
+struct trstream_column {
+	/* INT, UINT: integers of size bytes (of a field UINT only if one is above INT64_MAX); REAL:
+	   doubles; TEXT: uint32_t, numbers for trstream_reader_text; NONE: no row of the batch has
+	   a value, and values is NULL */
+	enum trstream_form form;
+	uint32_t size; /* of an element, in bytes */
+	const void *values;
+	const uint8_t *missing; /* 1 for each row without a value, else 0; NULL: all have one */
+};
+
+/* Some rows of a table, those of one block of the stream. */
+struct trstream_batch {
+	size_t rows;
+	uint32_t ncolumns;
+	const struct trstream_column *columns; /* as in the query */
+};
+
+/*
+ * Choose what trstream_reader_next_batch reads, once, before the first event. The query is copied.
+ * Returns 0, or -1: the query is wrong, or out of memory (trstream_reader_error).
+ *
+ * Columns of all tables: time (of a call: of its enter), type, group, kind, name, cpu, tid, pid,
+ * comm, clock, time_unit ("ticks" or ""), input, module, file, line. Of EVENTS and CALLS: depth. Of
+ * EVENTS and SAMPLES: weight, stack (a number for trstream_reader_stack). Of EVENTS: lost (of a
+ * gap). Of CALLS: dur, self, caller, recursive, unfinished. Any other name, and each name after a
+ * point, is a field as of trstream_reader_field; a call has those of its leave.
+ */
+int trstream_reader_select(struct trstream_reader *r, const struct trstream_query *q);
+/* Read the rows of the next block that has any. Returns 1; 0: the end; -1 as trstream_reader_next
+ * does. At the end -1 may also say that no event of the stream has a column or a type of the query.
+ * The caller frees the batch, which may outlive the reader. */
+int trstream_reader_next_batch(struct trstream_reader *r, struct trstream_batch **b);
+void trstream_batch_free(struct trstream_batch *b);
+/* Get a text by its number in columns, which is valid for all batches; size: without the NUL at its
+ * end. Texts are valid until trstream_reader_close. NULL: there is no such number. */
+const char *trstream_reader_text(const struct trstream_reader *r, uint32_t number, size_t *size);
+/* Get the innermost frame of a stack of a column, as the number of the text of its function, and
+ * the stack of its caller, 0: none. false: there is no such stack, or out of memory. */
+bool trstream_reader_stack(struct trstream_reader *r, uint32_t stack, uint32_t *name,
+			   uint32_t *caller);
 
 /* --- writing --- */
 

@@ -1,7 +1,7 @@
 /*
  * stream.c - any bytes as a stream: read with everything looked at and calls paired, read with
- * libtrstream, passed through a filter by blocks and by rows, which makes one segment of all, and
- * what the filter made read again
+ * libtrstream, event by event and as tables, passed through a filter by blocks and by rows, which
+ * makes one segment of all, and what the filter made read again
  */
 #include <fcntl.h>
 #include <stdint.h>
@@ -209,6 +209,62 @@ static void read_library(int fd)
 	trstream_reader_close(r);
 }
 
+/* Every value of a batch. */
+static void look_at_batch(struct trstream_reader *r, const struct trstream_batch *b)
+{
+	for (uint32_t i = 0; i < b->ncolumns; i++) {
+		const struct trstream_column *c = &b->columns[i];
+		const uint32_t *texts = c->form == TRSTREAM_TEXT ? c->values : NULL;
+
+		touch(c->values, c->size * b->rows);
+		if (c->missing)
+			touch(c->missing, b->rows);
+		for (size_t row = 0; texts && row < b->rows; row++) {
+			size_t size;
+			const char *text = trstream_reader_text(r, texts[row], &size);
+
+			if (!text)
+				abort();
+			touch(text, size);
+		}
+	}
+}
+
+/* The tables of the library, with fields, and a range of times. */
+static void read_tables(int fd)
+{
+	static const char *const columns[] = {
+		"time", "type",	 "group", "kind",  "name", "cpu",      "tid",	    "pid",
+		"comm", "clock", "input", "file",  "line", "module",   "time_unit", "depth",
+		"lost", "dur",	 "self",  "stack", "ret",  "arg.1",    "caller",    "weight",
+		".pid", "x",	 "msg",	  "a.b",   "c[1]", "recursive"};
+	struct trstream_query q = {.columns = columns,
+				   .ncolumns = sizeof columns / sizeof *columns};
+	struct trstream_batch *b;
+	int got;
+
+	for (int i = 0; i < 6; i++) {
+		struct trstream_reader *r;
+		int errors = 0;
+
+		lseek(fd, 0, SEEK_SET);
+		r = trstream_reader_open_fd(dup(fd), "input");
+		q.table = (enum trstream_table)(i % 3);
+		q.since = i < 3 ? NULL : "+10ns";
+		q.until = i < 3 ? NULL : "+1us";
+		if (trstream_reader_select(r, &q))
+			abort();
+		while ((got = trstream_reader_next_batch(r, &b)))
+			if (got > 0) {
+				look_at_batch(r, b);
+				trstream_batch_free(b);
+			} else if (!*trstream_reader_error(r) || ++errors > 1000000) {
+				abort();
+			}
+		trstream_reader_close(r);
+	}
+}
+
 /* As a filter does it: passed in whole, loaded and passed, or row by row. */
 static void filter_events(struct reader *r, struct writer *w, struct block *b, unsigned how)
 {
@@ -296,6 +352,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	read_all(dup(in));
 	lseek(in, 0, SEEK_SET);
 	read_library(dup(in));
+	read_tables(in);
 	for (unsigned how = 0; how < 3; how += 2) {
 		lseek(in, 0, SEEK_SET);
 		if (ftruncate(out, 0))

@@ -125,6 +125,140 @@ static void test_read(void)
 	trstream_reader_close(r);
 }
 
+/* --- columns --- */
+
+/* Open the file with a query of columns. */
+static struct trstream_reader *open_query(enum trstream_table table, const char *const *columns,
+					  uint32_t n, const char *type, const char *since)
+{
+	const struct trstream_query q = {.table = table,
+					 .ncolumns = n,
+					 .columns = columns,
+					 .ntypes = type != NULL,
+					 .types = &type,
+					 .since = since};
+	struct trstream_reader *r = trstream_reader_open(path);
+
+	ok(r && !trstream_reader_select(r, &q), "a query");
+	return r;
+}
+
+static bool lacks(const struct trstream_batch *b, uint32_t column, size_t row)
+{
+	return b->columns[column].missing && b->columns[column].missing[row];
+}
+
+/* An integer or a text of a batch; the text of a missing value is NULL. */
+static int64_t integer(const struct trstream_batch *b, uint32_t column, size_t row)
+{
+	const struct trstream_column *c = &b->columns[column];
+
+	return c->size == 8   ? ((const int64_t *)c->values)[row]
+	       : c->size == 4 ? ((const int32_t *)c->values)[row]
+			      : ((const uint8_t *)c->values)[row];
+}
+
+static const char *column_word(struct trstream_reader *r, const struct trstream_batch *b,
+			       uint32_t column, size_t row)
+{
+	size_t size;
+
+	return b->columns[column].form != TRSTREAM_TEXT || lacks(b, column, row)
+		       ? NULL
+		       : trstream_reader_text(r, ((const uint32_t *)b->columns[column].values)[row],
+					      &size);
+}
+
+/* The events that test_write wrote: an event, outer {, inner {, inner }, a gap, open {. */
+static void test_columns(void)
+{
+	static const char *const columns[] = {"time", "kind", "name", "depth", "cpu",	"pid",
+					      "lost", "int",  "uint", "real",  ".text", "secnd"};
+	struct trstream_reader *r = open_query(TRSTREAM_EVENTS, columns, 12, NULL, NULL);
+	struct trstream_batch *b, *none;
+
+	if (!ok(trstream_reader_next_batch(r, &b) == 1 && b->rows == 6 && b->ncolumns == 12,
+		"a batch of all events"))
+		return;
+	is_u64((uint64_t)integer(b, 0, 3), 25, "a time");
+	is_str(column_word(r, b, 1, 4), "gap", "a kind");
+	is_str(column_word(r, b, 2, 2), "inner", "a function");
+	is_str(column_word(r, b, 2, 0), "event", "the type of an event without one");
+	ok(lacks(b, 3, 0) && integer(b, 3, 2) == 1 && integer(b, 3, 1) == 0, "depths of calls");
+	ok(lacks(b, 4, 0) && lacks(b, 4, 5), "no CPU");
+	ok(!b->columns[5].missing && integer(b, 5, 1) == 6, "a process");
+	ok(lacks(b, 6, 4), "an unknown number is lost");
+	ok(integer(b, 7, 0) == INT64_MIN && lacks(b, 7, 1), "the least integer");
+	ok(b->columns[8].form == TRSTREAM_UINT && integer(b, 8, 0) == -1, "the largest integer");
+	ok(*(const double *)b->columns[9].values == -0.25 && lacks(b, 9, 2), "a real number");
+	is_str(column_word(r, b, 10, 0), "a", "a text");
+	ok(b->columns[11].form == TRSTREAM_NONE && !b->columns[11].values && lacks(b, 11, 0),
+	   "a misspelt field");
+	ok(trstream_reader_next_batch(r, &none) == -1 &&
+		   strstr(trstream_reader_error(r),
+			  "no event has a field 'secnd'; did you mean 'second'?"),
+	   "is an error at the end");
+	ok(!trstream_reader_next_batch(r, &none) && !none, "the end");
+	ok(!trstream_reader_text(r, UINT32_MAX, &(size_t){0}), "no such text");
+	trstream_reader_close(r);
+	is_u64((uint64_t)integer(b, 0, 5), 30, "a batch outlives its reader");
+	trstream_batch_free(b);
+}
+
+static void test_columns_calls(void)
+{
+	static const char *const columns[] = {"time", "dur",	"self",
+					      "name", "caller", "unfinished"};
+	struct trstream_reader *r = open_query(TRSTREAM_CALLS, columns, 6, NULL, "+20ns");
+	struct trstream_batch *b;
+
+	ok(trstream_reader_next_batch(r, &b) == 1 && b->rows == 1 && integer(b, 1, 0) == 0 &&
+		   integer(b, 0, 0) == 25,
+	   "a call that ends at the begin of the range");
+	trstream_batch_free(b);
+	if (ok(trstream_reader_next_batch(r, &b) == 1 && b->rows == 2, "the unfinished calls")) {
+		ok(integer(b, 0, 1) == 25 && integer(b, 1, 1) == 5 && integer(b, 2, 1) == 5,
+		   "are clipped");
+		is_str(column_word(r, b, 3, 0), "open", "a name");
+		is_str(column_word(r, b, 4, 0), "outer", "a caller");
+		ok(integer(b, 5, 0) == 1, "unfinished");
+		trstream_batch_free(b);
+	}
+	ok(!trstream_reader_next_batch(r, &b), "the end");
+	trstream_reader_close(r);
+}
+
+static void test_queries(void)
+{
+	static const char *const columns[] = {"time"};
+	struct trstream_query q = {.since = "yesterday"};
+	struct trstream_reader *r = trstream_reader_open(path);
+	struct trstream_batch *b;
+	uint64_t offset;
+
+	ok(trstream_reader_next_batch(r, &b) == -1 && !b, "no query");
+	trstream_reader_close(r);
+	r = trstream_reader_open(path);
+	ok(trstream_reader_select(r, &q) == -1 && strstr(trstream_reader_error(r), "yesterday"),
+	   "no time");
+	ok(!trstream_reader_next_batch(r, &b), "ends the stream");
+	trstream_reader_close(r);
+	r = open_query(TRSTREAM_EVENTS, columns, 1, "evnt", NULL);
+	ok(trstream_reader_next_batch(r, &b) == -1 &&
+		   strstr(trstream_reader_error(r), "no event has the type 'evnt'; did you mean "
+						    "'event'?"),
+	   "no such type");
+	is_str(trstream_reader_error_place(r, &offset), path, "the file of the error");
+	ok(offset == UINT64_MAX, "which has no offset");
+	trstream_reader_close(r);
+	r = open_query(TRSTREAM_EVENTS, columns, 1, "event", NULL);
+	ok(trstream_reader_select(r, &q) == -1, "a second query");
+	ok(trstream_reader_next_batch(r, &b) == 1 && b->rows == 1, "events of a type");
+	trstream_batch_free(b);
+	trstream_batch_free(NULL);
+	trstream_reader_close(r);
+}
+
 static void test_failed(void)
 {
 	struct trstream_writer *w = trstream_writer_open(path, "unit", "mono");
@@ -175,6 +309,30 @@ static void test_samples(void)
 	trstream_reader_close(r);
 }
 
+/* The samples that test_samples wrote. */
+static void test_columns_samples(void)
+{
+	static const char *const columns[] = {"weight", "name", "stack"};
+	struct trstream_reader *r = open_query(TRSTREAM_SAMPLES, columns, 3, NULL, NULL);
+	struct trstream_batch *b;
+	uint32_t name, caller;
+	size_t size;
+
+	if (!ok(trstream_reader_next_batch(r, &b) == 1 && b->rows == 2, "a batch of samples"))
+		return;
+	ok(integer(b, 0, 0) == 5000 && integer(b, 0, 1) == 1, "weights");
+	is_str(column_word(r, b, 1, 1), "main", "a name");
+	ok(trstream_reader_stack(r, (uint32_t)integer(b, 2, 0), &name, &caller), "a stack");
+	is_str(trstream_reader_text(r, name, &size), "f", "its innermost function");
+	is_u64(caller, (uint64_t)integer(b, 2, 1), "the stack of its caller");
+	ok(trstream_reader_stack(r, caller, &name, &caller) && !caller, "the outermost frame");
+	ok(!trstream_reader_stack(r, 0, &name, &caller) &&
+		   !trstream_reader_stack(r, UINT32_MAX, &name, &caller),
+	   "no such stacks");
+	trstream_batch_free(b);
+	trstream_reader_close(r);
+}
+
 int main(void)
 {
 	int fd = mkstemp(path);
@@ -183,8 +341,13 @@ int main(void)
 	unlink(path);
 	test_write();
 	test_read();
+	test_columns();
+	test_columns_calls();
+	test_queries();
 	unlink(path);
 	test_failed();
 	test_samples();
+	test_columns_samples();
+	unlink(path);
 	return done();
 }
