@@ -236,6 +236,16 @@ static int columns_check_clocks(const struct columns *c, const struct clocks *cl
 	return 0;
 }
 
+/* Refuse columns that make no sense for a clock that counts ticks: rate. */
+static int columns_check_ticks(const struct columns *c, struct error *e)
+{
+	for (size_t i = 0; i < c->count; i++) {
+		if (c->column[i].type->flags & COLUMN_RATE)
+			return error_set(e, NULL, NO_OFFSET, "no rate: the clock counts ticks");
+	}
+	return 0;
+}
+
 int query_check_clocks(const struct query *q, const struct clocks *clocks, bool weights,
 		       struct error *e)
 {
@@ -710,7 +720,8 @@ void query_free(struct query *q)
 	time_window_free(&q->window);
 	pair_free(&q->pair);
 	pair_list_free(&q->pair_list);
-	sort_free(&q->sort);
+	free(q->sort.key);
+	q->sort = (struct sort){.key = NULL};
 	columns_free(&q->columns);
 	keys_free(&q->keys);
 }

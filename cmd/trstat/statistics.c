@@ -244,6 +244,12 @@ static int add_number_cell(struct aggregate *a, const struct columns_wanted *w, 
 	}
 }
 
+/* Test whether it is an argument of calls, or an element of one: arg.N. */
+static bool columns_is_argument(const struct wanted_field *f)
+{
+	return !f->time && !strncmp(f->name, "arg.", 4);
+}
+
 /* Get how many of the first n fields are arguments. */
 static size_t columns_arguments(const struct columns_wanted *w, uint32_t n)
 {

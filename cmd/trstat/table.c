@@ -376,11 +376,6 @@ int columns_field(const struct columns *c, const char *name)
 	return stat_table_find_field(c, name, strlen(name));
 }
 
-bool columns_is_argument(const struct wanted_field *f)
-{
-	return !f->time && !strncmp(f->name, "arg.", 4);
-}
-
 static enum wanted_time table_time_of(const char *name)
 {
 	if (!strcmp(name, "dur"))
@@ -668,15 +663,6 @@ int columns_find(struct columns *c, const char *name, struct error *e)
 	return (int)c->count - 1;
 }
 
-int columns_check_ticks(const struct columns *c, struct error *e)
-{
-	for (size_t i = 0; i < c->count; i++) {
-		if (c->column[i].type->flags & COLUMN_RATE)
-			return error_set(e, NULL, NO_OFFSET, "no rate: the clock counts ticks");
-	}
-	return 0;
-}
-
 void columns_free(struct columns *c)
 {
 	for (size_t i = 0; i < c->count; i++)
@@ -770,12 +756,6 @@ int sort_parse(struct sort *s, const char *list, const char *const *keys, size_t
 			return 0;
 		list += n + 1;
 	}
-}
-
-void sort_free(struct sort *s)
-{
-	free(s->key);
-	memset(s, 0, sizeof *s);
 }
 
 /* A row with the values of its sort columns, because percentiles are costly to compute. */

@@ -188,9 +188,6 @@ int columns_parse(struct columns *c, const char *list, struct error *e);
  */
 int columns_find(struct columns *c, const char *name, struct error *e);
 
-/* Returns -1 with e filled if a column makes no sense for a clock that counts ticks: rate. */
-int columns_check_ticks(const struct columns *c, struct error *e);
-
 /* Hint for mixed clocks */
 #define CLOCKS_HINT "only counts (-c count) apply to both"
 
@@ -198,9 +195,6 @@ void columns_free(struct columns *c);
 
 /* Get the index in wanted.field of the field of that name, or -1. */
 int columns_field(const struct columns *c, const char *name);
-
-/* Returns true for an argument of calls, or an element of one: arg.N. */
-bool columns_is_argument(const struct wanted_field *f);
 
 enum column_unit column_unit(const struct column *c);
 
@@ -291,8 +285,6 @@ struct sort {
  */
 int sort_parse(struct sort *s, const char *list, const char *const *keys, size_t key_count,
 	       struct columns *c, struct error *e);
-
-void sort_free(struct sort *s);
 
 /*
  * Returns the groups in order: an array of g->count pointers that the caller frees. NULL with e
