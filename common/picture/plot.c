@@ -284,8 +284,10 @@ void shades_put_legend(struct text *out, const struct shades *s, int y)
 		char from[PLOT_AMOUNT], to[PLOT_AMOUNT] = " or more";
 		bool last = i + 1 == s->count, one = !last && s->least[i + 1] == s->least[i] + 1;
 
-		if (!last)
-			snprintf(to, sizeof to, one ? "" : " to %" PRIu64, s->least[i + 1] - 1);
+		if (one)
+			*to = '\0';
+		else if (!last)
+			snprintf(to, sizeof to, " to %" PRIu64, s->least[i + 1] - 1);
 		text_printf(
 			out,
 			"<g class=\"h%u\"><rect x=\"%d\" y=\"%d\" width=\"14\" height=\"12\" "
