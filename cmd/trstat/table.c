@@ -1430,16 +1430,16 @@ static const struct {
 	/* where there is no table, the views, and what else has the format */
 	const char *views, *instead;
 } formats[] = {
-	[TABLE_ALIGNED] = {"table", format_aligned},
-	[TABLE_TSV] = {"tsv", format_cells},
-	[TABLE_CSV] = {"csv", format_cells},
-	[TABLE_JSON] = {"json", format_cells},
-	[TABLE_NDJSON] = {"ndjson", format_cells},
-	[TABLE_PROM] = {"prom", format_prom},
+	[TABLE_ALIGNED] = {"table", format_aligned, NULL, NULL},
+	[TABLE_TSV] = {"tsv", format_cells, NULL, NULL},
+	[TABLE_CSV] = {"csv", format_cells, NULL, NULL},
+	[TABLE_JSON] = {"json", format_cells, NULL, NULL},
+	[TABLE_NDJSON] = {"ndjson", format_cells, NULL, NULL},
+	[TABLE_PROM] = {"prom", format_prom, NULL, NULL},
 	[TABLE_SVG] = {"svg", NULL, "diff hist timeline heatmap",
 		       "trencode -t svg draws one trace"},
 	[TABLE_FOLDED] = {"folded", NULL, "why", "trencode -t folded writes the calls of a trace"},
-	[TABLE_MARKDOWN] = {"markdown", format_aligned},
+	[TABLE_MARKDOWN] = {"markdown", format_aligned, NULL, NULL},
 	[TABLE_TEXT] = {"text", NULL, "report", "-t table prints tables"},
 	[TABLE_HTML] = {"html", NULL, "report", "tables have no such format"},
 };
