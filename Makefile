@@ -1,9 +1,11 @@
 # make [all] | deps | demo | quick | check | check-interop | picture | bench | fuzz | fuzz-coverage |
-#      lint | asan | install | uninstall | html | dist | deb | clean | help
+#      lint | asan | install | uninstall | html | python | install-python | dist | deb | clean | help
 #
 # quick          the units and tests of what differs from HEAD, committed or not (t/README)
 # check          everything, and all tests
 # html           the pages for a web site, in doc/html
+# python         the module trstream, in $(O)/python: PYTHONPATH=build/python python3
+# install-python PYTHONDIR=$(PREFIX)/lib/python3/dist-packages
 #
 # O=DIR          where everything is built (build)
 # CFLAGS=...     come last; CPPFLAGS and LDFLAGS too; or write them into config.mk
@@ -26,6 +28,7 @@ ZSHDIR = $(DESTDIR)$(PREFIX)/share/zsh/site-functions
 FISHDIR = $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
 LIBRARYDIR = $(DESTDIR)$(LIBDIR)
 INCLUDEDIR = $(DESTDIR)$(PREFIX)/include
+PYTHONDIR ?= $(PREFIX)/lib/python3/dist-packages
 EXAMPLEDIR = $(DESTDIR)$(PREFIX)/share/doc/trutils/examples
 CORPUSDIR = $(DESTDIR)$(PREFIX)/share/trstream-conformance
 MIMEDIR = $(DESTDIR)$(PREFIX)/share/mime/packages
@@ -157,7 +160,7 @@ quick-tests: all $(patsubst %,$(OBJ)/t/%,$(filter unit/% fuzz/%,$(QUICK)))
 	@$(if $(QUICK),t/check.sh $(BIN) $(OBJ)/t $(QUICK),echo 'quick: no test concerns what changed')
 
 check-interop:
-	@t/deps.sh build check interop
+	@t/deps.sh build check interop python
 	$(AGAIN) all
 	@t/interop/run.sh $(BIN) $(O)/interop
 
@@ -234,6 +237,33 @@ uninstall:
 	rm -f $(patsubst man%,$(MANDIR)/man%,$(wildcard man1/*.1 man3/*.3 man5/*.5 man7/*.7))
 	rm -f $(patsubst doc/examples/%,$(EXAMPLEDIR)/%,$(wildcard doc/examples/*))
 
+# The Python module: libtrstream again, of code for shared objects, and all else that it needs is
+# that of the library. PYTHON has the headers.
+PYTHON ?= /usr/bin/python3
+MODULE = $(O)/python/trstream
+PIC = $(O)/python-library
+
+python:
+	@t/deps.sh build python
+	$(AGAIN) O=$(PIC) CFLAGS='$(strip $(CFLAGS) -fPIC)' module MODULE=$(MODULE)
+
+module: $(MODULE)/_trstream.abi3.so $(patsubst python/trstream/%,$(MODULE)/%,$(wildcard python/trstream/*.py))
+
+$(MODULE)/_trstream.abi3.so: python/module.c common/library/trstream.h $(LIBRARY)
+	@mkdir -p $(@D)
+	$(SAY) $(CC) $(FLAGS) -isystem $(shell $(PYTHON) -c \
+		'import sysconfig; print(sysconfig.get_path("include"))') -shared \
+		-Wl,-z,relro,-z,now,--as-needed,--exclude-libs,ALL $(LDFLAGS) -o $@ $< $(LIBRARY) \
+		$(shell sed -n 's/^Libs:.*-ltrstream//p' packaging/libtrstream.pc.in)
+
+$(MODULE)/%.py: python/trstream/%.py
+	@mkdir -p $(@D)
+	@cp $< $@
+
+install-python: python
+	install -d $(DESTDIR)$(PYTHONDIR)/trstream
+	install -m 644 $(MODULE)/*.so $(wildcard python/trstream/*.py) $(DESTDIR)$(PYTHONDIR)/trstream
+
 html:
 	@t/deps.sh html
 	@doc/html.sh doc/html
@@ -266,7 +296,7 @@ help:
 	@sed -n '/^#/!q; s/^#\( \|$$\)//p' Makefile
 
 FORCE:
-.PHONY: all library units fuzzers deps demo quick quick-tests check check-interop picture tests asan fuzz \
+.PHONY: all library python module install-python units fuzzers deps demo quick quick-tests check check-interop picture tests asan fuzz \
 	fuzz-coverage fuzz-table bench lint help \
 	lint-sources install uninstall html dist deb clean FORCE $(FUZZERS:%=fuzz-%)
 .DELETE_ON_ERROR:

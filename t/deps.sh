@@ -18,7 +18,7 @@ packages_of() {
 	python) echo python3-dev python3-numpy python3-pandas ;;
 	lint) echo clang clang-format shellcheck groff-base ;;
 	fuzz) echo clang libclang-rt-dev llvm ;;
-	deb) echo debhelper dpkg-dev fakeroot lintian ;;
+	deb) echo debhelper dh-python dpkg-dev fakeroot lintian ;;
 	esac
 }
 

@@ -7,7 +7,7 @@ library=$(realpath "$1")
 . "${BASH_SOURCE[0]%/*}/complain.bash"
 cd "$(dirname "$0")/.." || exit
 
-mapfile -t sources < <(find cmd common t doc -name '*.[ch]' | sort)
+mapfile -t sources < <(find cmd common python t doc -name '*.[ch]' | sort)
 mapfile -t scripts < <(find t packaging .ci -name '*.sh' -o -name '*.bash' -o -path t/fuzz/run \
 	-o -path .ci/run | sort)
 mapfile -t texts < <(find Makefile README* man1 man3 man5 man7 t/*.bats -type f | sort)

@@ -122,7 +122,7 @@ chooses() {
 	while IFS= read -r file; do
 		[[ $(of_file "$file" tests) ]] || fail "no test concerns $file: name a file of tests so, or add it to t/quick.sh"
 	done < <(find cmd -name '*.[ch]')
-	mapfile -t all < <(find CONTRIBUTING NEWS README* SECURITY Makefile cmd common man[0-9] doc packaging t -type f)
+	mapfile -t all < <(find CONTRIBUTING NEWS README* SECURITY Makefile cmd common man[0-9] doc packaging python t -type f)
 	while IFS=$'\t' read -r pattern names; do
 		match=
 		for file in "${all[@]}"; do

@@ -58,6 +58,7 @@ other_names() {
 		doc/html.*	packaging
 		packaging/@(conformance|mime)/*	streams packaging
 		packaging/*	packaging house
+		python/*	tree
 		Makefile	packaging
 		t/@(quick|check).sh	quick
 		t/tools/includes.py	quick tree

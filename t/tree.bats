@@ -198,7 +198,7 @@ common/util/h41.h common/util/b.c'
 	git -C "$ROOT" rev-parse HEAD >/dev/null 2>&1 || skip 'no repository'
 	git -C "$ROOT" ls-files | cut -d / -f 1 | sort -u >"$BATS_TEST_TMPDIR/top"
 	# README.md is a link to README, for web pages that show it
-	LC_ALL=C tr ' ' '\n' <<<'.ci .clang-format .gitignore CONTRIBUTING LICENSE Makefile NEWS README README.md SECURITY cmd common doc man1 man3 man5 man7 packaging t' |
+	LC_ALL=C tr ' ' '\n' <<<'.ci .clang-format .gitignore CONTRIBUTING LICENSE Makefile NEWS README README.md SECURITY cmd common doc man1 man3 man5 man7 packaging python t' |
 		sort | diff - "$BATS_TEST_TMPDIR/top"
 	[ "$(readlink "$ROOT/README.md")" = README ]
 }

@@ -41,7 +41,7 @@ words='\banew\b|\bnobody\b|\btold\b|of no account|\bis none of\b|memory is out|\
 words+='|\bbehind (it|that|them|this|the|a|an|each|which)\b'
 words+='|\bstands? (in|for|at|there|behind|before|between|on)\b'
 words+='|\bthe (one|former|latter)\b.*\bthe other\b'
-mapfile -t texts < <(find [A-Z]* man[1-9] doc packaging .ci cmd common t -type f 2>/dev/null |
+mapfile -t texts < <(find [A-Z]* man[1-9] doc packaging python .ci cmd common t -type f 2>/dev/null |
 	grep -Ev '^t/(data|fuzz/corpus)/|^t/tree\.|\.png$' | sort)
 awk '
 {

@@ -300,14 +300,10 @@ static void rows_put_lane(struct event_rows *r, const struct lane *lane)
 /* Put the CPU of the event's field if the lane has no CPU. */
 static void rows_put_cpu(struct event_rows *r, const struct event *ev)
 {
-	const struct field *f = field_by_role(ev->type, ROLE_CPU);
-	struct field_value v;
+	int64_t cpu;
 
-	if (!f || row_has(r, ROW_CPU))
-		return;
-	field_get(ev, f, 0, &v);
-	if (v.form == FORM_UINT || v.form == FORM_INT)
-		rows_put_number(r, ROW_CPU, (uint64_t)v.i);
+	if (!row_has(r, ROW_CPU) && field_cpu(r->lane, ev, &cpu))
+		rows_put_number(r, ROW_CPU, (uint64_t)cpu);
 }
 
 static void rows_put_symbol(struct event_rows *r, uint32_t location)

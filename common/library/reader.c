@@ -185,7 +185,18 @@ static bool in_ticks(const struct lane *l)
 	return l->clock && l->clock->flags & CLOCK_TICKS;
 }
 
-static void describe_call(struct trstream_reader *r, const struct call *from)
+/* Get the CPU of an event or a call; e: NULL: its event is unknown. Returns -1: the CPU is unknown.
+ */
+static int32_t reader_cpu(const struct lane *l, const struct event *e)
+{
+	int64_t cpu;
+
+	return field_cpu(l, e, &cpu) && cpu >= 0 && cpu <= INT32_MAX ? (int32_t)cpu : -1;
+}
+
+/* ev: the leave; NULL: the call is unfinished. */
+static void describe_call(struct trstream_reader *r, const struct call *from,
+			  const struct event *ev)
 {
 	const struct lane *l = from->lane;
 
@@ -193,7 +204,7 @@ static void describe_call(struct trstream_reader *r, const struct call *from)
 		.name = location_name(r, from->location),
 		.caller = from->caller ? location_name(r, from->caller) : "",
 		.comm = l->comm.text,
-		.cpu = l->flags & LANE_HAS_CPU ? l->cpu : -1,
+		.cpu = reader_cpu(l, ev),
 		.tid = l->flags & LANE_HAS_TID ? l->tid : -1,
 		.pid = l->flags & LANE_HAS_PID ? l->pid : -1,
 		.start = from->start,
@@ -234,7 +245,7 @@ static void describe_event(struct trstream_reader *r, struct trstream_event *e)
 		.comm = l->comm.text,
 		.clock = l->clock ? l->clock->name.text : "",
 		.input = l->source ? l->source->name.text : "",
-		.cpu = l->flags & LANE_HAS_CPU ? l->cpu : -1,
+		.cpu = reader_cpu(l, ev),
 		.tid = l->flags & LANE_HAS_TID ? l->tid : -1,
 		.pid = l->flags & LANE_HAS_PID ? l->pid : -1,
 		.nfields = t->nfields,
@@ -278,7 +289,7 @@ static int next_event(struct trstream_reader *r, bool *ended)
 			continue;
 		*ended = result == CALLS_LEAVE;
 		if (*ended)
-			describe_call(r, &done);
+			describe_call(r, &done, &r->event);
 		return 1;
 	}
 	return 0;
@@ -314,7 +325,7 @@ int trstream_reader_next_call(struct trstream_reader *r, struct trstream_call *c
 	r->has_event = false;
 	if (got || r->failed || !calls_finish(&r->calls, &done))
 		return got || !r->calls.out_of_memory || r->failed ? got : library_no_memory(r);
-	describe_call(r, &done);
+	describe_call(r, &done, NULL);
 	*c = r->call;
 	return 1;
 }
@@ -382,16 +393,19 @@ static bool take_stack(struct trstream_reader *r, uint32_t stack, struct trstrea
 static bool reader_take_field(struct trstream_reader *r, const struct field *f, const char *name,
 			      struct trstream_value *v)
 {
+	struct field_part part = field_part(f, name);
 	struct value_item item;
 	struct field_value value;
 
 	if (field_is_stack(f))
 		return take_stack(r, field_stack(&r->in.dictionary, &r->event, f), v);
-	field_get(&r->event, f, field_part(f, name).index, &value);
+	field_get(&r->event, f, part.index, &value);
 	field_named_item(&r->event, f, name, &item);
 	if (!reader_take_plain(r, &item, v))
 		return false;
-	if (value.form == FORM_INT || value.form == FORM_UINT) {
+	if (part.name && v->text) {
+		v->form = TRSTREAM_TEXT;
+	} else if (value.form == FORM_INT || value.form == FORM_UINT) {
 		v->form = value.form == FORM_INT ? TRSTREAM_INT : TRSTREAM_UINT;
 		v->u = value.u;
 		v->i = value.i;
@@ -457,6 +471,7 @@ struct table_row {
 	const struct lane *lane;
 	const struct type *type;
 	uint32_t location, caller, depth, stack;
+	int32_t cpu; /* -1 unknown; where the query has the column */
 	bool recursive, unfinished;
 };
 
@@ -500,6 +515,7 @@ struct selection {
 	struct time_window window;
 	bool pairs;	      /* enters and leaves are paired */
 	bool fields;	      /* some column is a field */
+	bool cpus;	      /* some column is the CPU */
 	bool checked;	      /* the names of the query were looked for in the stream */
 	uint8_t *type_choice; /* by type number: enum type_choice */
 	size_t ntype_choice;
@@ -665,8 +681,8 @@ static bool column_lost(struct trstream_reader *r, const struct table_row *row, 
 static bool column_cpu(struct trstream_reader *r, const struct table_row *row, uint64_t *value)
 {
 	(void)r;
-	*value = (uint64_t)row->lane->cpu;
-	return row->lane->flags & LANE_HAS_CPU;
+	*value = (uint64_t)(int64_t)row->cpu;
+	return row->cpu >= 0;
 }
 
 static bool column_tid(struct trstream_reader *r, const struct table_row *row, uint64_t *value)
@@ -850,6 +866,7 @@ static int query_columns(struct selection *s, const struct trstream_query *q, st
 				c->is = &table_columns[n];
 		s->pairs |= c->is && c->is->get == column_depth;
 		s->fields |= !c->is;
+		s->cpus |= c->is && c->is->get == column_cpu;
 		c->name = strdup(name + (!c->is && *name == '.'));
 		if (!c->name)
 			return error_no_memory(e);
@@ -1072,6 +1089,8 @@ table_take_event(struct trstream_reader *r, const struct event *ev, bool outside
 			return 0;
 		table_event(r, ev, row);
 	}
+	if (s->cpus)
+		row->cpu = reader_cpu(row->lane, ev);
 	if (s->fields) {
 		r->event = *ev;
 		if (table_take_fields(r))
@@ -1150,6 +1169,7 @@ static int table_take_unfinished(struct trstream_reader *r)
 				return library_no_memory(r);
 			c->cells[s->nrows] = (struct field_cell){TRSTREAM_NONE, {0}};
 		}
+		s->rows[s->nrows].cpu = reader_cpu(call.lane, NULL);
 		table_call(&s->rows[s->nrows++], &call, call.type);
 	}
 	return r->calls.out_of_memory ? library_no_memory(r) : 0;

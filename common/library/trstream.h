@@ -112,9 +112,9 @@ int trstream_reader_next_call(struct trstream_reader *r, struct trstream_call *c
 
 /*
  * Get a value of the last event by the name of a field, or as "arg.1", "arg.NAME", "ret": an
- * argument by its number or name, the return value. false: the event has no such value. A stack is
- * the text "a;b;c", outermost function first. Texts are valid until the next call of a function for
- * r.
+ * argument by its number or name, the return value. "FIELD.name" is the label of a number as a
+ * TEXT, else the number. false: the event has no such value. A stack is the text "a;b;c", outermost
+ * function first. Texts are valid until the next call of a function for r.
  */
 bool trstream_reader_field(struct trstream_reader *r, const char *name, struct trstream_value *v);
 /* Get the name and value of a field of the last event by its number from 0; NULL: no more. An array

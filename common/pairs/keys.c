@@ -884,19 +884,10 @@ static int field_cell(const struct dictionary *d, struct key_texts *g, const str
 
 static void cpu_cell(const struct event_ref *s, struct key_cell *cell)
 {
-	const struct field *f;
-	struct field_value v;
+	int64_t cpu;
 
-	if (s->lane->flags & LANE_HAS_CPU) {
-		*cell = key_signed(s->lane->cpu);
-		return;
-	}
-	f = s->event ? field_by_role(s->event->type, ROLE_CPU) : NULL;
-	if (!f)
-		return;
-	field_get(s->event, f, 0, &v);
-	if (v.form == FORM_UINT || v.form == FORM_INT)
-		*cell = key_signed(v.i);
+	if (field_cpu(s->lane, s->event, &cpu))
+		*cell = key_signed(cpu);
 }
 
 static int location_cell(struct dictionary *d, struct key_texts *g, const struct event_ref *s,

@@ -92,6 +92,20 @@ const struct field *field_by_role(const struct type *t, enum field_role role)
 	return NULL;
 }
 
+bool field_cpu(const struct lane *lane, const struct event *e, int64_t *cpu)
+{
+	struct field_value v = {.form = FORM_NONE};
+
+	if (lane->flags & LANE_HAS_CPU) {
+		*cpu = lane->cpu;
+		return true;
+	}
+	if (e)
+		field_get_role(e, ROLE_CPU, &v);
+	*cpu = v.i;
+	return v.form == FORM_UINT || v.form == FORM_INT;
+}
+
 static bool big_endian(const struct event *e, const struct field *f)
 {
 	return e->type->flags & TYPE_BIG_ENDIAN && f->where != WHERE_FIXED;

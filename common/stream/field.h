@@ -70,6 +70,9 @@ static inline void field_get_role(const struct event *e, enum field_role role,
 	if (f)
 		field_get(e, f, 0, out);
 }
+/* Get the CPU of an event or of a call: that of the lane, else that of the event's field of a CPU.
+ * e: NULL if there is no event. false: it is unknown. */
+bool field_cpu(const struct lane *lane, const struct event *e, int64_t *cpu);
 /* Read the whole number of the field of that name. false: *number is unchanged. */
 bool field_number(const struct event *e, const char *name, uint64_t *number);
 /* Get the field's encoded bytes; NULL where they are outside of the row. */

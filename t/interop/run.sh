@@ -10,7 +10,7 @@ cd "$(dirname "$0")/../.." || exit
 tests=(t/interop/*.bats)
 if ! why=$(t/interop/install.sh "$INTEROP"); then
 	echo "skipped: $why"
-	tests=(t/interop/analyses.bats)
+	tests=(t/interop/{analyses,python}.bats)
 fi
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
