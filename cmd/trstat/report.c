@@ -29,11 +29,15 @@
 /* --- the sections --- */
 
 enum section_flags {
-	SECTION_OF_TIMES = 1, /* has rows only where calls or samples have times */
-	SECTION_STATES = 2,   /* only for a trace with states of threads */
-	SECTION_PICTURE = 4,  /* not in text and Markdown, which have no picture of it */
-	SECTION_ADAPTS = 8,   /* the last key is bucket(time,T), and T follows the span */
-	SECTION_MORE = 16,    /* not in text, for brevity */
+	SECTION_OF_TIMES = 1,  /* has rows only where calls or samples have times */
+	SECTION_STATES = 2,    /* only for a trace with states of threads */
+	SECTION_PICTURE = 4,   /* not in text and Markdown, which have no picture of it */
+	SECTION_ADAPTS = 8,    /* the last key is bucket(time,T), and T follows the span */
+	SECTION_MORE = 16,     /* not in text, for brevity */
+	SECTION_WHOLE = 32,    /* all rows, which are few and in the order of time, or none */
+	SECTION_NAMES = 64,    /* only where nothing has times, and names say more than types */
+	SECTION_SEVERAL = 128, /* only where several rows have times */
+	SECTION_WAKERS = 256,  /* only where the first key of some row is known */
 };
 
 /* What a section shows: options of trstat. NULL: not given. */
@@ -46,28 +50,42 @@ struct section_spec {
 	const char *where, *keys, *columns, *sort;
 };
 
-#define FUNCTIONS "self,self%,total,count,avg,p99,max"
-#define TIMES	  "count,total,avg,p99,max"
+/* A table has the order of its first column. */
+#define FUNCTIONS "self,self%,total,count,max"
+#define TIMES	  "total,count,avg,p99,max"
+#define MEMORY	  "outstanding,left,bytes,count"
 
 static const struct section_spec specs[] = {
 	{.id = "functions",
-	 .title = "Functions by their own time",
-	 .about = "The time of each function less that of the functions that it calls.",
+	 .title = "Functions by self",
+	 .about = "The time of each function, or the weight of its samples, less that of the "
+		  "functions "
+		  "that it calls.",
 	 .flags = SECTION_OF_TIMES,
-	 .columns = FUNCTIONS,
-	 .sort = "self"},
+	 .columns = FUNCTIONS},
 	{.id = "functions_total",
-	 .title = "Functions by their total time",
-	 .about = "The time from the beginning of a call to its end.",
+	 .title = "Functions by total",
+	 .about = "The time from the beginning of a call to its end, or the weight of the samples.",
 	 .flags = SECTION_OF_TIMES,
 	 .columns = FUNCTIONS,
 	 .sort = "total"},
+	{.id = "names",
+	 .title = "Events by name",
+	 .about = "How many events have each name; they have no times.",
+	 .flags = SECTION_NAMES,
+	 .keys = "name",
+	 .columns = "count"},
+	{.id = "modules",
+	 .title = "Programs and libraries by self",
+	 .about = "The time of the functions of each module, or the weight of its samples.",
+	 .flags = SECTION_OF_TIMES | SECTION_SEVERAL,
+	 .keys = "module",
+	 .columns = "self,self%,count"},
 	{.id = "syscalls",
 	 .title = "System calls",
 	 .about = "The time from the beginning of each system call to its end.",
 	 .pair = "syscall",
-	 .columns = TIMES,
-	 .sort = "total"},
+	 .columns = TIMES},
 	{.id = "slowest",
 	 .title = "The slowest calls",
 	 .about = "Each call with its thread, its arguments and its callers.",
@@ -75,99 +93,153 @@ static const struct section_spec specs[] = {
 	 .columns = "+running,runnable,sleeping,blocked,offcpu"},
 	{.id = "errors",
 	 .title = "Errors",
-	 .about = "System calls and other pairs of events that returned an error.",
+	 .about = "System calls that returned an error.",
 	 .pair = "syscall",
 	 .where = "ret < 0",
 	 .keys = "name|id,ret",
-	 .columns = "count,total",
-	 .sort = "count"},
+	 .columns = "count,total"},
 	{.id = "call_errors",
 	 .title = "Calls that returned less than 0",
 	 .about = "The names and the returned values of these calls.",
+	 .flags = SECTION_OF_TIMES,
 	 .where = "ret < 0",
 	 .keys = "name,ret",
-	 .columns = "count,total",
-	 .sort = "count"},
+	 .columns = "count,total"},
 	{.id = "states",
-	 .title = "What threads did during their outermost calls",
+	 .title = "States of threads",
 	 .about = "The time of the outermost calls of each thread, by the state of the thread.",
 	 .flags = SECTION_OF_TIMES | SECTION_STATES,
 	 .where = "depth == 0",
 	 .keys = "tid,comm",
-	 .columns = "total,running,runnable,sleeping,blocked,iowait,irq,offcpu,unknown",
-	 .sort = "total"},
+	 .columns = "total,running,runnable,sleeping,blocked,offcpu"},
 	{.id = "cpus",
 	 .title = "Use of CPUs",
 	 .about = "The time in which each CPU ran a thread, and its share of the trace.",
 	 .pair = "oncpu",
 	 .cover = true,
 	 .keys = "cpu",
-	 .columns = "busy,util",
-	 .sort = "busy"},
+	 .columns = "busy,util"},
 	{.id = "threads",
-	 .title = "Time on a CPU by thread",
+	 .title = "Time on a CPU",
 	 .about = "How long each thread ran, and how many times without a pause.",
 	 .pair = "oncpu",
 	 .keys = "tid,comm",
-	 .columns = "count,total,avg,max",
-	 .sort = "total"},
+	 .columns = "total,count,avg,max"},
 	{.id = "wakeups",
 	 .title = "Waits for a CPU after a wakeup",
 	 .about = "The time from the wakeup of a thread until the thread ran.",
 	 .pair = "wakeup",
 	 .keys = "comm",
-	 .columns = TIMES,
-	 .sort = "p99"},
+	 .columns = "p99,max,total,count,avg"},
 	{.id = "waits",
-	 .title = "Time off the CPU by state",
-	 .about =
-		 "S and D: asleep, I: idle, R: could run, R+: was preempted; ps(1) has the others.",
+	 .title = "Time off the CPU by state, R: could run",
+	 .about = "S and D: asleep, I: idle, R: could run, R+: was preempted; ps(1) has the "
+		  "others.",
 	 .pair = "offcpu",
 	 .keys = "prev_state",
-	 .columns = TIMES,
-	 .sort = "total"},
+	 .columns = TIMES},
 	{.id = "wakers",
-	 .title = "Which thread woke which thread",
+	 .title = "Who woke whom",
 	 .about = "The time off the CPU that ended when w.comm woke comm; without w.comm, no "
 		  "wakeup was recorded.",
+	 .flags = SECTION_WAKERS,
 	 .pair = "offcpu",
 	 .keys = "w.comm,comm",
-	 .columns = TIMES,
-	 .sort = "total"},
+	 .columns = TIMES},
+	{.id = "frames",
+	 .title = "Frames",
+	 .about = "The time between frames of a program.",
+	 .pair = "frame",
+	 .columns = TIMES},
 	{.id = "locks",
 	 .title = "Waits for locks",
 	 .about = "The time that threads waited for each lock.",
 	 .pair = "lock",
-	 .columns = TIMES,
-	 .sort = "total"},
+	 .columns = TIMES},
 	{.id = "interrupts",
 	 .title = "Interrupts",
 	 .about = "The time of the handlers of interrupts.",
 	 .flags = SECTION_MORE,
 	 .pair = "irq",
-	 .columns = TIMES,
-	 .sort = "total"},
+	 .columns = TIMES},
+	{.id = "softirqs",
+	 .title = "Soft interrupts",
+	 .about = "The time of the handlers of soft interrupts.",
+	 .flags = SECTION_MORE,
+	 .pair = "softirq",
+	 .columns = TIMES},
+	{.id = "faults",
+	 .title = "Page faults",
+	 .about = "The time of the handler of page faults.",
+	 .flags = SECTION_MORE,
+	 .pair = "fault",
+	 .columns = TIMES},
 	{.id = "disks",
 	 .title = "Requests to disks",
 	 .about = "The time of the device for each request.",
 	 .pair = "block",
-	 .columns = TIMES,
-	 .sort = "total"},
+	 .columns = TIMES},
+	{.id = "disk_queues",
+	 .title = "Waits of requests to disks",
+	 .about = "The time of each request before the device has it.",
+	 .pair = "block-queue",
+	 .columns = TIMES},
+	{.id = "files",
+	 .title = "Operations on files",
+	 .about = "The time of operations of file systems.",
+	 .pair = "fs",
+	 .columns = TIMES},
+	{.id = "packets",
+	 .title = "Packets that are sent",
+	 .about = "The time from the queue of the network until the device has the packet.",
+	 .pair = "net",
+	 .columns = TIMES},
+	{.id = "packets_received",
+	 .title = "Packets that are received",
+	 .about = "The time from the device to the program.",
+	 .pair = "net-receive",
+	 .columns = TIMES},
+	{.id = "memory",
+	 .title = "Memory of programs",
+	 .about = "What was allocated and not freed, by caller.",
+	 .pair = "alloc",
+	 .columns = MEMORY},
+	{.id = "kernel_memory",
+	 .title = "Memory of the kernel",
+	 .about = "What the kernel allocated and did not free, by place.",
+	 .pair = "kmem",
+	 .columns = MEMORY},
+	{.id = "pages",
+	 .title = "Pages",
+	 .about = "The pages that were allocated and not freed, by program.",
+	 .pair = "pages",
+	 .columns = MEMORY},
 	{.id = "counters",
 	 .title = "Counters",
 	 .about = "The values of each counter.",
 	 .where = "kind == counter",
 	 .keys = "name",
-	 .columns = "count,min(value),avg(value),max(value)",
-	 .sort = "count"},
+	 .columns = "count,min(value),avg(value),max(value)"},
+	{.id = "load",
+	 .title = "Use of all CPUs by time",
+	 .about = "The time in which CPUs ran threads; 200 % are two CPUs.",
+	 .flags = SECTION_ADAPTS | SECTION_WHOLE,
+	 .pair = "oncpu",
+	 .keys = "",
+	 .columns = "busy,util"},
 	{.id = "events",
 	 .title = "Events by type",
 	 .about = "How many events of each type the trace has.",
 	 .keys = "type",
-	 .columns = "count",
-	 .sort = "count"},
+	 .columns = "count"},
+	{.id = "rate",
+	 .title = "Events by time",
+	 .about = "How many events each bucket of time has.",
+	 .flags = SECTION_ADAPTS | SECTION_WHOLE,
+	 .keys = "",
+	 .columns = "count"},
 	{.id = "cpu_time",
-	 .title = "Use of CPUs by time",
+	 .title = "Use of each CPU by time",
 	 .about = "The time in which each CPU ran a thread, and its share of each bucket.",
 	 .flags = SECTION_ADAPTS | SECTION_PICTURE,
 	 .pair = "oncpu",
@@ -185,7 +257,7 @@ static const struct section_spec specs[] = {
 	 .columns = "busy,util",
 	 .sort = "busy"},
 	{.id = "activity",
-	 .title = "Events by time",
+	 .title = "Events by time, in detail",
 	 .about = "How many events each bucket of time has.",
 	 .flags = SECTION_ADAPTS | SECTION_PICTURE,
 	 .columns = "count",
@@ -214,6 +286,9 @@ enum {
 	INPUTS_MOST = 3,
 	ALARMS_MOST = 10,
 	BUCKETS_MOST = 120,
+	BUCKETS_FEW = 12, /* with SECTION_WHOLE */
+	TEXT_WIDTH = 80,
+	IDLE_CHECKS = 8, /* each is linear in the number of types */
 };
 
 /* Widths of buckets of time, ns. Each is a multiple of the one before. */
@@ -259,6 +334,9 @@ struct section {
 	struct counting counting;
 	char *bucket;	   /* SECTION_ADAPTS: the keys */
 	bool started, off; /* off: the query has no meaning for the trace */
+	/* section_idle: the entries of the dictionary that it saw, how often it did, its answer */
+	uint32_t types, locations, checks;
+	bool idle;
 	struct sort order;
 	struct report_section *shown; /* NULL: it has no rows */
 };
@@ -340,6 +418,7 @@ static int set_bucket(struct section *s, size_t width)
 	free(s->bucket);
 	s->bucket = text;
 	s->settings.keys = text;
+	s->settings.sort = text;
 	return 0;
 }
 
@@ -376,10 +455,10 @@ static struct section *find_same(struct reporting *r, const struct section *s)
 	for (size_t i = 0; i < r->count; i++) {
 		const struct section_spec *a = r->section[i].spec, *b = s->spec;
 
-		if (!r->section[i].same && a->view == VIEW_TABLE && b->view == VIEW_TABLE &&
-		    same_text(a->keys, b->keys) && same_text(a->columns, b->columns) &&
-		    same_text(a->where, b->where) && same_text(a->pair, b->pair) &&
-		    a->cover == b->cover)
+		if (!r->section[i].same && a->flags == b->flags && a->view == VIEW_TABLE &&
+		    b->view == VIEW_TABLE && same_text(a->keys, b->keys) &&
+		    same_text(a->columns, b->columns) && same_text(a->where, b->where) &&
+		    same_text(a->pair, b->pair) && a->cover == b->cover)
 			return &r->section[i];
 	}
 	return NULL;
@@ -457,6 +536,7 @@ static int section_widen(struct section *s, const struct block *b)
 {
 	struct statistics *st = &s->statistics;
 	uint64_t first = st->first < b->base ? st->first : b->base, last = b->last;
+	uint64_t most = s->spec->flags & SECTION_WHOLE ? BUCKETS_FEW : BUCKETS_MOST;
 	size_t at = 0, number = keys_time_bucket(&s->query.keys) - 1;
 	struct key *key = &s->query.keys.key[number];
 	char *name;
@@ -466,7 +546,7 @@ static int section_widen(struct section *s, const struct block *b)
 	last = st->last > last ? st->last : last;
 	while (widths[at].ns < key->width)
 		at++;
-	while (at + 1 < WIDTHS && (last - first) / widths[at].ns >= BUCKETS_MOST)
+	while (at + 1 < WIDTHS && (last - first) / widths[at].ns >= most)
 		at++;
 	if (widths[at].ns == key->width)
 		return 0;
@@ -479,12 +559,34 @@ static int section_widen(struct section *s, const struct block *b)
 	return statistics_widen(st, number);
 }
 
+/* Test whether no event so far can be of the pair of a section, so that blocks need not be counted:
+ * most traces have few of the pairs. A share of the span of the trace needs all of them. */
+static bool section_idle(struct section *s)
+{
+	struct dictionary *d = &s->counting.stage->in.dictionary;
+	char *lacks;
+
+	if (!s->spec->pair || strstr(s->spec->columns, "busy") || settings_selection(&s->settings))
+		return false;
+	if (s->types == d->types.count && s->locations == d->locations.count)
+		return s->idle;
+	if (s->checks == IDLE_CHECKS)
+		return s->idle = false;
+	s->checks++;
+	s->types = d->types.count;
+	s->locations = d->locations.count;
+	lacks = pair_lacks(d, &s->query.pair);
+	s->idle = lacks != NULL;
+	free(lacks);
+	return s->idle;
+}
+
 /* Count a block. Returns -1 when out of memory. */
 static int section_block(struct section *s, const struct block *b)
 {
 	struct error e = {.what = ""};
 
-	if (s->off || s->same)
+	if (s->off || s->same || (b->kind == BLOCK_EVENTS && section_idle(s)))
 		return 0;
 	if (!s->started && section_start(s))
 		return -1;
@@ -581,12 +683,52 @@ static bool report_date(const struct reporting *r, char out[static VALUE_SIZE])
 
 /* --- the end: which sections have rows --- */
 
-static bool groups_have_times(const struct groups *g)
+/* What the groups of a table have. */
+struct contents {
+	size_t times; /* number of groups with times, or with samples */
+	bool nested;  /* a group's total is not its self */
+	bool first;   /* the first key of a group is known */
+};
+
+static struct contents groups_contents(const struct groups *g)
 {
-	for (size_t i = 0; i < g->count; i++)
-		if (aggregate_has_times(groups_at(g, i)))
-			return true;
-	return false;
+	struct contents c = {0};
+
+	for (size_t i = 0; i < g->count; i++) {
+		const struct aggregate *a = groups_at(g, i);
+
+		c.times += aggregate_has_times(a);
+		c.nested |= (int128)a->self != (int128)a->total;
+		c.first |= g->keys && groups_cells(g, a)->kind != KEY_MISSING;
+	}
+	return c;
+}
+
+/* Get the number of types of events in the trace. */
+static size_t count_types(const struct reporting *r)
+{
+	for (size_t i = 0; i < r->count; i++)
+		if (!strcmp(r->section[i].spec->id, "events"))
+			return r->section[i].statistics.groups.count;
+	return 0;
+}
+
+/* Get the number of rows of a section that are worth showing. */
+static size_t rows_worth(const struct reporting *r, const struct section *s, const struct table *t)
+{
+	const struct contents c = groups_contents(t->groups);
+	const struct section *all = &r->section[0];
+	unsigned flags = s->spec->flags;
+	bool times = flags & SECTION_OF_TIMES, none = false;
+
+	none |= times && !c.times;
+	none |= flags & SECTION_SEVERAL && c.times < 2;
+	none |= flags & SECTION_WAKERS && !c.first;
+	/* the same as the table by self */
+	none |= s->same && !c.nested;
+	/* names that are types, or of functions that are shown */
+	none |= flags & SECTION_NAMES && (all->shown || t->groups->count <= count_types(r));
+	return none ? 0 : times && s->spec->view == VIEW_TABLE ? c.times : t->groups->count;
 }
 
 /* Without the events of the scheduler the calls have no states. */
@@ -600,8 +742,14 @@ static void slowest_without_states(struct section *s)
 	s->settings.columns = NULL;
 }
 
-/* Add a section to those that are shown. */
-static void section_show(struct reporting *r, struct section *s, size_t rows)
+/* Get the limit of a command that prints the first rows, 0: these are all. */
+static size_t section_limit(const struct report_section *shown, size_t rows)
+{
+	return rows < shown->groups ? rows : 0;
+}
+
+/* Add a section to those that are shown, with the first rows of its groups. */
+static void section_show(struct reporting *r, struct section *s, size_t rows, size_t groups)
 {
 	struct report_section *shown = &r->report.section[r->report.count];
 
@@ -613,9 +761,11 @@ static void section_show(struct reporting *r, struct section *s, size_t rows)
 	shown->title = s->spec->title;
 	shown->about = s->spec->about;
 	shown->rows = rows;
+	shown->groups = groups;
 	shown->hist = s->spec->view == VIEW_HIST ? &s->query.hist : NULL;
 	shown->tree = s->spec->view == VIEW_TREE;
-	report_command(s, rows > REPORT_ROWS ? REPORT_ROWS : 0, shown->command);
+	rows = rows > REPORT_ROWS ? REPORT_ROWS : rows;
+	report_command(s, section_limit(shown, rows), shown->command);
 }
 
 /* End the list of calls. Returns -1 when out of memory. */
@@ -626,7 +776,7 @@ static int calls_finish_list(struct reporting *r, struct section *s, bool states
 	if (!states)
 		slowest_without_states(s);
 	slow_list_sort(&s->slowest.list);
-	section_show(r, s, s->slowest.list.count);
+	section_show(r, s, s->slowest.list.count, s->slowest.list.count);
 	if (s->shown) {
 		s->shown->calls = &s->slowest.list;
 		s->shown->ticks = s->slowest.ticks;
@@ -648,12 +798,11 @@ static int section_finish(struct reporting *r, struct section *s, bool states)
 		table = of->shown->table;
 	else if (!s->same && counting_table(&s->counting, &table, &s->order))
 		return -1;
-	if (!table.groups ||
-	    (s->spec->flags & SECTION_OF_TIMES && !groups_have_times(&of->statistics.groups)))
+	if (!table.groups)
 		return 0;
 	if (s->same)
 		table.sort = &s->query.sort;
-	section_show(r, s, table.groups->count);
+	section_show(r, s, rows_worth(r, s, &table), table.groups->count);
 	if (s->shown) {
 		s->shown->table = table;
 		s->shown->ticks = table.ticks;
@@ -813,56 +962,151 @@ static int report_lines(struct reporting *r)
 /* A format whose lines are limited. */
 struct report_page {
 	size_t lines, rows; /* most lines; most rows of a section */
-	size_t around;	    /* lines of a section besides its rows */
-	size_t call;	    /* most lines of a slow call */
+	size_t around;	    /* lines of a section besides its rows and its command */
+	size_t width;	    /* of a command's lines; 0: one line */
 	unsigned without;   /* enum section_flags: sections that it has not */
 };
 
-static const struct report_page text_page = {TEXT_LINES, 10, 3, 3, SECTION_PICTURE | SECTION_MORE},
-				markdown_page = {MARKDOWN_LINES, 15, 8, 3, SECTION_PICTURE};
+static const struct report_page text_page = {TEXT_LINES, 10, 3, TEXT_WIDTH,
+					     SECTION_PICTURE | SECTION_MORE},
+				markdown_page = {MARKDOWN_LINES, 15, 8, 0, SECTION_PICTURE};
 
-enum { ROWS_LEAST = 3 };
+enum { ROWS_LEAST = 3, CALLS_MOST = 5, COMMAND_INDENT = 4, FACT_LINES = 3 };
 
-static size_t row_lines(const struct section *s, const struct report_page *p)
+static void put_title(const struct section *s, size_t rows, struct buffer *b)
 {
-	return s->spec->view == VIEW_SLOWEST ? p->call : 1;
+	buffer_puts(b, s->spec->title);
+	if (rows < s->shown->rows && s->spec->view != VIEW_SLOWEST)
+		buffer_printf(b, " (%zu of %zu)", rows, s->shown->rows);
+}
+
+/* Get the length of the first words of a command, up to an option outside of quotes. */
+static size_t command_unit(const char *p)
+{
+	bool quoted = false;
+	size_t n = 0;
+
+	for (; p[n] && (quoted || n == 0 || p[n] != ' ' || p[n + 1] != '-'); n++)
+		quoted ^= p[n] == '\'';
+	return n;
+}
+
+/* Write a command; where it is longer than a line in lines that each end in a backslash. used:
+ * characters before it. out: NULL: write nothing. Returns the number of lines. */
+static size_t put_command(struct text *out, const char *command, size_t used, size_t width)
+{
+	size_t lines = 1;
+
+	for (const char *p = command; *p;) {
+		size_t n = command_unit(p);
+
+		/* two for the backslash before the next words */
+		if (width && p > command && used + n + (p[n] ? 2 : 0) > width) {
+			if (out)
+				text_puts(out, " \\\n       ");
+			used = 2 * COMMAND_INDENT - 1;
+			lines++;
+		}
+		if (out)
+			text_put(out, p, n);
+		used += n;
+		p += n;
+	}
+	return lines;
+}
+
+/* Write the title of a section and its command, in one line where both fit. out: NULL: write
+ * nothing. Returns the number of lines, 0 when out of memory. */
+static size_t text_heading(const struct section *s, size_t rows, size_t width, struct text *out)
+{
+	char command[REPORT_COMMAND];
+	struct buffer title = {0};
+	size_t n, lines = 0;
+
+	report_command(s, section_limit(s->shown, rows), command);
+	put_title(s, rows, &title);
+	n = format_characters((const char *)title.data, title.size) + 2;
+	if (width && n + strlen(command) > width) {
+		n = COMMAND_INDENT;
+		lines++;
+	}
+	if (out) {
+		text_ink(out, INK_HEADING);
+		text_put(out, (const char *)title.data, title.size);
+		text_ink(out, INK_PLAIN);
+		text_puts(out, lines ? ":\n    " : ": ");
+	}
+	buffer_free(&title);
+	lines += put_command(out, command, n, width);
+	if (out)
+		text_char(out, '\n');
+	return lines;
+}
+
+/* Count the lines that rows of a section take. Returns -1 when out of memory. */
+static int section_lines(const struct reporting *r, const struct section *s,
+			 const struct report_page *p, size_t rows, size_t *lines)
+{
+	*lines = rows;
+	if (s->spec->view == VIEW_SLOWEST &&
+	    slow_list_lines(&s->slowest.list, rows, r->ticks, r->settings->screen, lines))
+		return -1;
+	*lines += p->around;
+	if (p->width)
+		*lines += text_heading(s, rows, p->width, NULL) - 1;
+	return 0;
+}
+
+/* Get the least number of rows that a section has, or the most. */
+static size_t section_rows(const struct section *s, const struct report_page *p, bool most)
+{
+	bool calls = s->spec->view == VIEW_SLOWEST;
+	size_t n = most ? calls ? CALLS_MOST : p->rows : calls ? 1 : ROWS_LEAST;
+
+	return s->spec->flags & SECTION_WHOLE || n > s->shown->rows ? s->shown->rows : n;
 }
 
 /* Find how many rows of each section fit, 0: the section is left out. head: lines before the
- * sections. */
-static void page_plan(const struct reporting *r, const struct report_page *p, size_t head,
-		      size_t rows[REPORT_SECTIONS_MOST])
+ * sections. Returns -1 when out of memory. */
+static int page_plan(const struct reporting *r, const struct report_page *p, size_t head,
+		     size_t rows[REPORT_SECTIONS_MOST])
 {
-	size_t left = p->lines - head;
+	size_t left = p->lines > head ? p->lines - head : 0, lines[REPORT_SECTIONS_MOST];
 	bool more = true;
 
 	for (size_t i = 0; i < r->count; i++) {
 		const struct section *s = &r->section[i];
-		size_t line = row_lines(s, p), n = line > 1 ? 1 : ROWS_LEAST;
+		size_t n = s->shown ? section_rows(s, p, false) : 0;
 
 		rows[i] = 0;
-		if (!s->shown)
+		if (!n || s->spec->flags & p->without)
 			continue;
-		n = s->shown->rows < n ? s->shown->rows : n;
-		if (s->spec->flags & p->without || left < p->around + n * line)
+		if (section_lines(r, s, p, n, &lines[i]))
+			return -1;
+		if (left < lines[i])
 			continue;
 		rows[i] = n;
-		left -= p->around + n * line;
+		left -= lines[i];
 	}
 	while (more) {
 		more = false;
 		for (size_t i = 0; i < r->count; i++) {
 			const struct section *s = &r->section[i];
-			size_t line = row_lines(s, p);
+			size_t with;
 
-			if (!rows[i] || rows[i] == s->shown->rows || rows[i] == p->rows ||
-			    left < line)
+			if (!rows[i] || rows[i] == section_rows(s, p, true))
+				continue;
+			if (section_lines(r, s, p, rows[i] + 1, &with))
+				return -1;
+			if (with > lines[i] + left)
 				continue;
 			rows[i]++;
-			left -= line;
+			left = left + lines[i] - with;
+			lines[i] = with;
 			more = true;
 		}
 	}
+	return 0;
 }
 
 /* Append the titles of the sections that have rows and are left out. */
@@ -885,7 +1129,7 @@ static int section_write(struct section *s, size_t rows, enum table_format forma
 	struct table t = s->shown->table;
 	struct slow_list calls = s->slowest.list;
 
-	t.limit = rows;
+	t.limit = section_limit(s->shown, rows);
 	switch (s->spec->view) {
 	case VIEW_HIST: return view_hist(&t, &s->query.hist, format, out, e);
 	case VIEW_TREE: return view_tree(&t, TREE_ALL, NULL, format, out, e);
@@ -898,27 +1142,31 @@ static int section_write(struct section *s, size_t rows, enum table_format forma
 		       : 0;
 }
 
-static void put_title(const struct section *s, size_t rows, struct text *out)
-{
-	text_puts(out, s->spec->title);
-	if (rows < s->shown->rows && s->spec->view != VIEW_SLOWEST)
-		text_printf(out, " (%zu of %zu)", rows, s->shown->rows);
-}
-
 /* --- text --- */
 
-static void text_line(const struct reporting *r, const char *name, const struct report_line *l,
-		      struct text *out)
+/* Write a line on the trace or an alarm; a very long one is shortened. Returns the number of
+ * lines. */
+static size_t text_line(const struct reporting *r, const char *name, const struct report_line *l,
+			struct text *out)
 {
+	size_t width = r->settings->screen->width, lines = 0;
 	struct buffer line = {0};
 
 	if (!buffer_printf(&line, "%s: ", name) &&
 	    !buffer_append(&line, l->text.data, l->text.size)) {
 		text_ink(out, l->holds ? INK_ALARM : INK_PLAIN);
-		aligned_line(r->settings->screen, out, &line);
+		lines = aligned_words(NULL, (const char *)line.data, line.size, width, 4, 0);
+		if (lines > FACT_LINES) {
+			aligned_line(r->settings->screen, out, &line);
+			lines = 1;
+		} else {
+			aligned_words(out, (const char *)line.data, line.size, width, 4, 0);
+			text_char(out, '\n');
+		}
 		text_ink(out, INK_PLAIN);
 	}
 	buffer_free(&line);
+	return lines;
 }
 
 /* Write the alarms, as many as fit, and the facts. Returns the number of lines. */
@@ -926,47 +1174,51 @@ static size_t text_lines(const struct reporting *r, struct text *out)
 {
 	const struct report *report = &r->report;
 	size_t alarms = report->alarms < ALARMS_MOST ? report->alarms : ALARMS_MOST;
+	size_t lines = alarms < report->alarms;
 	char name[32];
 
 	for (size_t i = 0; i < alarms; i++) {
 		snprintf(name, sizeof name, "%s %s", report->alarm[i].holds ? "ALARM" : "Alarm",
 			 report->alarm[i].name);
-		text_line(r, name, &report->alarm[i], out);
+		lines += text_line(r, name, &report->alarm[i], out);
 	}
 	if (alarms < report->alarms)
 		text_printf(out, "... %zu more conditions\n", report->alarms - alarms);
 	for (size_t i = 0; i < report->facts; i++)
-		text_line(r, report->fact[i].name, &report->fact[i], out);
-	return alarms + (alarms < report->alarms) + report->facts;
+		lines += text_line(r, report->fact[i].name, &report->fact[i], out);
+	return lines;
 }
 
 static int report_text(struct reporting *r, struct text *out, struct error *e)
 {
+	struct screen *screen = r->settings->screen;
+	struct report_page page = text_page;
 	size_t rows[REPORT_SECTIONS_MOST];
-	char command[REPORT_COMMAND];
 	struct buffer b = {0};
-	int bad = 0;
+	int bad;
 
-	out->color = r->settings->screen->color;
-	/* two lines: columns that are left out, and sections */
-	page_plan(r, &text_page, text_lines(r, out) + 2, rows);
+	if (!screen->width && !screen->limited)
+		screen->width = TEXT_WIDTH;
+	page.width = screen->width;
+	out->color = screen->color;
+	/* five lines: columns that are left out, and sections */
+	bad = page_plan(r, &page, text_lines(r, out) + 5, rows) ? error_no_memory(e) : 0;
 	for (size_t i = 0; i < r->count && !bad; i++) {
 		struct section *s = &r->section[i];
 
 		if (!rows[i])
 			continue;
-		report_command(s, rows[i] < s->shown->rows ? rows[i] : 0, command);
 		text_char(out, '\n');
-		text_ink(out, INK_HEADING);
-		put_title(s, rows[i], out);
-		text_ink(out, INK_PLAIN);
-		text_printf(out, ": %s\n", command);
+		text_heading(s, rows[i], screen->width, out);
 		bad = section_write(s, rows[i], TABLE_ALIGNED, out, e);
 	}
 	if (!bad && put_left_out(r, rows, &b))
 		bad = error_no_memory(e);
-	if (!bad && b.size)
-		text_printf(out, "%.*s (-t json, -t html)\n", (int)b.size, (const char *)b.data);
+	if (!bad && b.size && !(bad = buffer_puts(&b, " (-t json, -t html)"))) {
+		text_char(out, '\n');
+		aligned_words(out, (const char *)b.data, b.size, screen->width, 4, 0);
+		text_char(out, '\n');
+	}
 	buffer_free(&b);
 	return bad;
 }
@@ -1003,13 +1255,15 @@ static size_t markdown_lines(const struct reporting *r, struct text *out)
 static int markdown_section(struct section *s, size_t rows, struct text *out, struct error *e)
 {
 	char command[REPORT_COMMAND];
+	struct buffer title = {0};
 	int bad;
 
-	report_command(s, rows < s->shown->rows ? rows : 0, command);
-	text_puts(out, "\n## ");
-	put_title(s, rows, out);
-	text_printf(out, "\n\n%s\n", s->spec->about);
+	report_command(s, section_limit(s->shown, rows), command);
+	put_title(s, rows, &title);
+	text_printf(out, "\n## %.*s\n\n%s\n", (int)title.size, (const char *)title.data,
+		    s->spec->about);
 	text_printf(out, "`%s`\n\n", command);
+	buffer_free(&title);
 	if (s->spec->view != VIEW_SLOWEST)
 		return section_write(s, rows, TABLE_MARKDOWN, out, e);
 	text_puts(out, "```text\n");
@@ -1022,12 +1276,13 @@ static int report_markdown(struct reporting *r, struct text *out, struct error *
 {
 	size_t rows[REPORT_SECTIONS_MOST];
 	struct buffer b = {0};
-	int bad = 0;
+	int bad;
 
 	/* lines of any width, as the reader of the mail breaks them */
 	r->settings->screen->width = MARKDOWN_WIDTH;
 	text_puts(out, "# Report of a trace\n\n");
-	page_plan(r, &markdown_page, markdown_lines(r, out) + 4, rows);
+	bad = page_plan(r, &markdown_page, markdown_lines(r, out) + 4, rows) ? error_no_memory(e)
+									     : 0;
 	for (size_t i = 0; i < r->count && !bad; i++)
 		if (rows[i])
 			bad = markdown_section(&r->section[i], rows[i], out, e);
@@ -1148,9 +1403,10 @@ static int json_section(struct section *s, struct text *out, struct error *e)
 		    shown->title);
 	json_string(out, shown->command, strlen(shown->command));
 	if (!shown->hist && !shown->tree)
-		text_printf(out, ", \"groups\": %zu", shown->rows);
+		text_printf(out, ", \"groups\": %zu", shown->groups);
 	text_puts(out, ",\n   \"rows\": ");
-	if (section_write(s, shown->rows > REPORT_ROWS ? REPORT_ROWS : 0, TABLE_JSON, out, e))
+	if (section_write(s, shown->rows > REPORT_ROWS ? REPORT_ROWS : shown->rows, TABLE_JSON, out,
+			  e))
 		return -1;
 	text_puts(out, "  }");
 	return 0;

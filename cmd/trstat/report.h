@@ -18,7 +18,7 @@ struct stage;
 struct stat_settings;
 
 enum {
-	REPORT_SECTIONS_MOST = 32,
+	REPORT_SECTIONS_MOST = 48,
 	REPORT_FACTS = 5,
 	REPORT_COMMAND = 1024,
 	REPORT_ROWS = 200, /* rows of a section in JSON and HTML */
@@ -31,7 +31,7 @@ struct report_section {
 	const char *about; /* a sentence on what the numbers are */
 	/* that prints the numbers, of the first REPORT_ROWS rows where there are more */
 	char command[REPORT_COMMAND];
-	size_t rows;		 /* number of all rows */
+	size_t rows, groups;	 /* number of rows that are worth showing, and of all */
 	struct table table;	 /* unless calls is set */
 	struct slow_list *calls; /* the slowest calls, the slowest first; NULL: none */
 	const struct hist *hist; /* the table is a histogram; NULL: it is none */

@@ -1,7 +1,7 @@
 /*
  * report_html.c - --report -t html: a report as one file, which a browser shows without network
  *
- *     <section id="functions"><h2 id="functions-h">Functions by their own time</h2> ... </section>
+ *     <section id="functions"><h2 id="functions-h">Functions by self</h2> ... </section>
  *
  * Every text is escaped: a name from a trace is never markup. The policy of the page names the
  * hashes of its style and its scripts, so a browser runs no other script.

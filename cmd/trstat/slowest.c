@@ -654,6 +654,8 @@ static int slowest_describe(struct buffer *b, const struct slow_list *l, const s
 	if (c->has & SLOW_UNFINISHED)
 		bad |= buffer_puts(b, ", not returned");
 	for (size_t i = 0; c->state && i < l->states->count; i++) {
+		if (!c->state[i])
+			continue;
 		format_duration(total, c->state[i], ticks);
 		bad |= buffer_printf(b, ", %s %s", l->states->column[i].name, total);
 	}
@@ -713,6 +715,23 @@ static void slowest_put_cells(struct cells *cells, const struct slow_list *l,
 	slowest_put_text(cells, c->stack);
 	for (size_t i = 0; c->state && i < l->states->count; i++)
 		cells_u64(cells, c->state[i]);
+}
+
+int slow_list_lines(const struct slow_list *l, size_t n, bool ticks, const struct screen *screen,
+		    size_t *lines)
+{
+	struct buffer line = {0};
+	int bad = 0;
+
+	*lines = 0;
+	for (size_t i = 0; i < n && i < l->count && !bad; i++) {
+		bad = slowest_describe(&line, l, &l->call[i], ticks);
+		*lines += aligned_words(NULL, (const char *)line.data, line.size, screen->width, 4,
+					0);
+		*lines += *l->call[i].stack ? 2 : 1;
+	}
+	buffer_free(&line);
+	return bad;
 }
 
 void slow_list_sort(struct slow_list *l)

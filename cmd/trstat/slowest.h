@@ -128,6 +128,10 @@ int slowest_finish(struct slowest *s);
 /* Forget all open calls, because another trace follows. */
 void slowest_forget_calls(struct slowest *s);
 
+/* Count the lines of the first n calls as an aligned table, after slow_list_sort. Returns -1 when
+ * out of memory. */
+int slow_list_lines(const struct slow_list *l, size_t n, bool ticks, const struct screen *screen,
+		    size_t *lines);
 /* Write the calls, the slowest first. */
 int slowest_write(struct slow_list *l, bool ticks, enum table_format format,
 		  const struct screen *screen, struct text *out);

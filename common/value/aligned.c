@@ -148,39 +148,50 @@ size_t format_elided(struct text *out, const char *p, size_t n, size_t width)
 	return count < width ? count : width;
 }
 
-/* Write a word in a line that has used characters, broken where the line ends. Returns the
- * characters of the last line. */
-static size_t put_word(struct text *out, const char *p, size_t n, size_t width, size_t indent,
-		       size_t used)
+/* The words of aligned_words while they are written. */
+struct words {
+	struct text *out; /* NULL: only the lines are counted */
+	size_t width, indent;
+	size_t used; /* characters of the last line */
+	size_t lines;
+};
+
+static void words_break(struct words *w)
+{
+	if (w->out) {
+		text_char(w->out, '\n');
+		text_pad(w->out, ' ', w->indent);
+	}
+	w->used = w->indent;
+	w->lines++;
+}
+
+/* Write a word, broken where the line ends. */
+static void words_put(struct words *w, const char *p, size_t n)
 {
 	while (n) {
 		bool printable;
 		size_t columns, length = aligned_character(p, n, &columns, &printable);
 
-		if (used + columns > width && used > indent) {
-			text_char(out, '\n');
-			text_pad(out, ' ', indent);
-			used = indent;
-		}
-		put_character(out, p, length, printable);
+		if (w->used + columns > w->width && w->used > w->indent)
+			words_break(w);
+		if (w->out)
+			put_character(w->out, p, length, printable);
 		p += length;
 		n -= length;
-		used += columns;
+		w->used += columns;
 	}
-	return used;
 }
 
-void aligned_words(struct text *out, const char *p, size_t n, size_t width, size_t indent,
-		   size_t used)
+size_t aligned_words(struct text *out, const char *p, size_t n, size_t width, size_t indent,
+		     size_t used)
 {
+	struct words w = {out, width, indent < width / 2 ? indent : width / 2, used, 1};
 	const char *end = p + n;
 
-	if (!width) {
+	if (!width && out)
 		text_masked(out, p, n);
-		return;
-	}
-	indent = indent < width / 2 ? indent : width / 2;
-	while (p < end) {
+	while (width && p < end) {
 		const char *word = p, *next;
 		size_t blanks;
 
@@ -189,17 +200,15 @@ void aligned_words(struct text *out, const char *p, size_t n, size_t width, size
 		for (next = word; next < end && *next != ' ';)
 			next++;
 		blanks = (size_t)(word - p);
-		if (blanks && used > indent &&
-		    used + blanks + format_characters(word, (size_t)(next - word)) > width) {
-			text_char(out, '\n');
-			text_pad(out, ' ', indent);
-			used = indent;
-		} else {
-			used = put_word(out, p, blanks, width, indent, used);
-		}
-		used = put_word(out, word, (size_t)(next - word), width, indent, used);
+		if (blanks && w.used > w.indent &&
+		    w.used + blanks + format_characters(word, (size_t)(next - word)) > width)
+			words_break(&w);
+		else
+			words_put(&w, p, blanks);
+		words_put(&w, word, (size_t)(next - word));
 		p = next;
 	}
+	return w.lines;
 }
 
 void aligned_line(const struct screen *s, struct text *out, const struct buffer *line)

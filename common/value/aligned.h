@@ -88,9 +88,9 @@ void aligned_line(const struct screen *s, struct text *out, const struct buffer 
 /*
  * Write words in lines of at most width characters, 0: in one line. The first line has used
  * characters before the words, the others have indent blanks. A word that is longer than a line
- * is broken. The last line is not ended.
+ * is broken. The last line is not ended. out: NULL: write nothing. Returns the number of lines.
  */
-void aligned_words(struct text *out, const char *p, size_t n, size_t width, size_t indent,
-		   size_t used);
+size_t aligned_words(struct text *out, const char *p, size_t n, size_t width, size_t indent,
+		     size_t used);
 
 #endif
