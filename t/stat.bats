@@ -529,3 +529,8 @@ lines() {
 	run -0 trstat -q -t tsv -g 'bucket(v,5)' -c count x.trs
 	assert_line $'\t6'
 }
+
+@test "a clock that counts ticks has no rate" {
+	run -2 pipe "trdecode -q '$DATA/apitrace/v6.trace' | trstat -c count,rate"
+	assert_output 'trstat: no rate: the clock counts ticks'
+}

@@ -771,11 +771,14 @@ static void section_show(struct reporting *r, struct section *s, size_t rows, si
 /* End the list of calls. Returns -1 when out of memory. */
 static int calls_finish_list(struct reporting *r, struct section *s, bool states)
 {
+	size_t lines;
+
 	if (slowest_finish(&s->slowest))
 		return -1;
 	if (!states)
 		slowest_without_states(s);
-	slow_list_sort(&s->slowest.list);
+	if (slow_list_lines(&s->slowest.list, 0, false, s->settings.screen, &lines))
+		return -1;
 	section_show(r, s, s->slowest.list.count, s->slowest.list.count);
 	if (s->shown) {
 		s->shown->calls = &s->slowest.list;
@@ -1044,8 +1047,8 @@ static size_t text_heading(const struct section *s, size_t rows, size_t width, s
 }
 
 /* Count the lines that rows of a section take. Returns -1 when out of memory. */
-static int section_lines(const struct reporting *r, const struct section *s,
-			 const struct report_page *p, size_t rows, size_t *lines)
+static int section_lines(const struct reporting *r, struct section *s, const struct report_page *p,
+			 size_t rows, size_t *lines)
 {
 	*lines = rows;
 	if (s->spec->view == VIEW_SLOWEST &&
@@ -1068,14 +1071,14 @@ static size_t section_rows(const struct section *s, const struct report_page *p,
 
 /* Find how many rows of each section fit, 0: the section is left out. head: lines before the
  * sections. Returns -1 when out of memory. */
-static int page_plan(const struct reporting *r, const struct report_page *p, size_t head,
+static int page_plan(struct reporting *r, const struct report_page *p, size_t head,
 		     size_t rows[REPORT_SECTIONS_MOST])
 {
 	size_t left = p->lines > head ? p->lines - head : 0, lines[REPORT_SECTIONS_MOST];
 	bool more = true;
 
 	for (size_t i = 0; i < r->count; i++) {
-		const struct section *s = &r->section[i];
+		struct section *s = &r->section[i];
 		size_t n = s->shown ? section_rows(s, p, false) : 0;
 
 		rows[i] = 0;
@@ -1091,7 +1094,7 @@ static int page_plan(const struct reporting *r, const struct report_page *p, siz
 	while (more) {
 		more = false;
 		for (size_t i = 0; i < r->count; i++) {
-			const struct section *s = &r->section[i];
+			struct section *s = &r->section[i];
 			size_t with;
 
 			if (!rows[i] || rows[i] == section_rows(s, p, true))

@@ -717,13 +717,20 @@ static void slowest_put_cells(struct cells *cells, const struct slow_list *l,
 		cells_u64(cells, c->state[i]);
 }
 
-int slow_list_lines(const struct slow_list *l, size_t n, bool ticks, const struct screen *screen,
+static void slow_list_sort(struct slow_list *l)
+{
+	if (l->count)
+		qsort(l->call, l->count, sizeof(*l->call), slow_call_compare);
+}
+
+int slow_list_lines(struct slow_list *l, size_t n, bool ticks, const struct screen *screen,
 		    size_t *lines)
 {
 	struct buffer line = {0};
 	int bad = 0;
 
 	*lines = 0;
+	slow_list_sort(l);
 	for (size_t i = 0; i < n && i < l->count && !bad; i++) {
 		bad = slowest_describe(&line, l, &l->call[i], ticks);
 		*lines += aligned_words(NULL, (const char *)line.data, line.size, screen->width, 4,
@@ -732,12 +739,6 @@ int slow_list_lines(const struct slow_list *l, size_t n, bool ticks, const struc
 	}
 	buffer_free(&line);
 	return bad;
-}
-
-void slow_list_sort(struct slow_list *l)
-{
-	if (l->count)
-		qsort(l->call, l->count, sizeof(*l->call), slow_call_compare);
 }
 
 int slowest_write(struct slow_list *l, bool ticks, enum table_format format,

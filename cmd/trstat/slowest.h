@@ -97,8 +97,6 @@ struct slow_list {
 
 /* Add a call, which belongs to the list or is freed. Returns -1 when out of memory. */
 int slow_list_add(struct slow_list *l, struct slow_call *c);
-/* Put the slowest first; no call can be added then. */
-void slow_list_sort(struct slow_list *l);
 void slow_list_free(struct slow_list *l);
 void slow_call_free(struct slow_call *c);
 
@@ -128,9 +126,9 @@ int slowest_finish(struct slowest *s);
 /* Forget all open calls, because another trace follows. */
 void slowest_forget_calls(struct slowest *s);
 
-/* Count the lines of the first n calls as an aligned table, after slow_list_sort. Returns -1 when
- * out of memory. */
-int slow_list_lines(const struct slow_list *l, size_t n, bool ticks, const struct screen *screen,
+/* Put the slowest first, so that no call can be added any more, and count the lines of the first n
+ * calls as an aligned table. Returns -1 when out of memory. */
+int slow_list_lines(struct slow_list *l, size_t n, bool ticks, const struct screen *screen,
 		    size_t *lines);
 /* Write the calls, the slowest first. */
 int slowest_write(struct slow_list *l, bool ticks, enum table_format format,

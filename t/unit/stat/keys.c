@@ -44,7 +44,7 @@ static const char *table_of(struct blob b, const char *key_list, const char *col
 	shown[n < 0 ? 0 : n] = '\0';
 	close(fd);
 	statistics_free(&st);
-	sort_free(&sort);
+	free(sort.key);
 	columns_free(&columns);
 	keys_free(&keys);
 	reader_close(&r);
