@@ -601,13 +601,14 @@ static int arrow_part(struct arrow_rows *a, struct arrow_bytes bytes, uint64_t f
 static bool arrow_offsets(const struct arrow_input_field *f, uint64_t row, uint64_t *from,
 			  uint64_t *to)
 {
-	const uint8_t *p = f->data.at + f->width * row;
+	const uint8_t *p;
 
 	if (f->type == ARROW_FIXED_LIST) {
 		*from = row * f->list_size;
 		*to = *from + f->list_size;
 		return true;
 	}
+	p = f->data.at + f->width * row;
 	*from = get_uint(p, f->width, false);
 	*to = get_uint(p + f->width, f->width, false);
 	return *from <= *to;

@@ -1099,34 +1099,34 @@ static int tail_run(struct call_sample *m, struct stage *stage, struct query *q,
 }
 
 /* Write the result. Returns -1 with e filled. */
-static int tail_write(struct call_sample *m, struct stage *stage, const struct query *q,
-		      struct error *e)
+static int tail_write(void *ctx, const struct stat_settings *s, struct text *out, struct error *e)
+{
+	struct tail_comparison *c = ctx;
+
+	if (s->format != TABLE_ALIGNED)
+		return put_differences(c, s->format, out) ? error_no_memory(e) : 0;
+	return c->sample->count ? put_people(c, s->quantile_text ? s->quantile_text : "0.99",
+					     s->screen, out, e)
+				: 0;
+}
+
+/* Compare the calls, and print the result. Returns -1; the error is in stage. */
+static int tail_print(struct call_sample *m, struct stage *stage, const struct query *q)
 {
 	const struct stat_settings *s = q->settings;
-	const char *quantile = s->quantile_text ? s->quantile_text : "0.99";
 	struct tail_comparison c = {.sample = m,
 				    .quantile = s->quantile_text ? s->quantile : 0.99,
 				    .alpha = s->alpha,
 				    .least = 1};
-	struct text *text = malloc(sizeof(*text));
-	int bad = !text || compare_calls(&c) ? error_no_memory(e) : 0;
+	int bad = compare_calls(&c) ? stage_no_memory(stage) : view_print(stage, s, tail_write, &c);
 
-	if (!bad) {
-		text_init(text, &stage->output);
-		screen_find(s->screen, &stage->output);
-		if (s->format != TABLE_ALIGNED)
-			bad = put_differences(&c, s->format, text) ? error_no_memory(e) : 0;
-		else if (m->count)
-			bad = put_people(&c, quantile, s->screen, text, e);
-		bad = bad || text_flush(text, e) ? -1 : 0;
-	}
 	if (!bad && !stage->options->quiet && m->any && !m->count)
 		warn(NULL, NO_OFFSET, "the condition is true of none of %" PRIu64 " calls", m->any);
 	else if (!bad && !stage->options->quiet && m->count && !c.of.slow)
 		warn(NULL, NO_OFFSET,
-		     "no call is longer than the quantile %s of all: use a lower one", quantile);
+		     "no call is longer than the quantile %s of all: use a lower one",
+		     s->quantile_text ? s->quantile_text : "0.99");
 	comparison_free(&c);
-	free(text);
 	return bad;
 }
 
@@ -1142,9 +1142,7 @@ void run_explain_tail(struct stage *stage, struct query *q)
 	else if (bad)
 		stage_no_memory(stage);
 	if (!query_check_names(stage, q, NULL)) {
-		if (tail_write(&m, stage, q, &e))
-			stage_fail(stage, &e);
-		else if (!stage->options->quiet)
+		if (!tail_print(&m, stage, q) && !stage->options->quiet)
 			report_events(stage, q, &m.calls.counts);
 	}
 	call_sample_free(&m);

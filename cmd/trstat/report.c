@@ -771,14 +771,10 @@ static void section_show(struct reporting *r, struct section *s, size_t rows, si
 /* End the list of calls. Returns -1 when out of memory. */
 static int calls_finish_list(struct reporting *r, struct section *s, bool states)
 {
-	size_t lines;
-
 	if (slowest_finish(&s->slowest))
 		return -1;
 	if (!states)
 		slowest_without_states(s);
-	if (slow_list_lines(&s->slowest.list, 0, false, s->settings.screen, &lines))
-		return -1;
 	section_show(r, s, s->slowest.list.count, s->slowest.list.count);
 	if (s->shown) {
 		s->shown->calls = &s->slowest.list;

@@ -455,6 +455,12 @@ static int query_check_selection(const struct stat_settings *s, struct error *e)
 	if (s->where && !strcmp(other, "cover"))
 		return error_set(e, NULL, NO_OFFSET,
 				 "--where does not go with --cover, whose sets are conditions");
+	if (s->view == VIEW_WHY)
+		return error_set(
+			e, NULL, NO_OFFSET,
+			"--%s does not go with --why, which needs all events; its condition "
+			"chooses the calls, as in 'dur > 10ms && time > 12.5s'",
+			option);
 	return error_set(e, NULL, NO_OFFSET,
 			 "--%s does not go with --%s; trfilter chooses events before this program",
 			 option, other);
@@ -835,9 +841,6 @@ int query_check_names_of(struct stage *stage, const char *file, const struct que
 {
 	struct declared check = {.dictionary = &stage->in.dictionary,
 				 .offer = keys_offer_names,
-				 .own = !q->settings->pair && flows_declared(&stage->in.dictionary)
-						? REQUEST_KEY
-						: NULL,
 				 .warned = warned,
 				 .file = file,
 				 .partial = stage->status != STATUS_OK,
@@ -850,6 +853,9 @@ int query_check_names_of(struct stage *stage, const char *file, const struct que
 	if (alarms && alarms->count && !check.partial && !q->settings->empty_ok)
 		check.absent = &absent;
 	bad = fail_if_check_selection(&check, q, e);
+	/* keys know the request of an event, a condition that selects events does not */
+	if (!q->settings->pair && flows_declared(&stage->in.dictionary))
+		check.own = REQUEST_KEY;
 	check.quiet = false; /* what concerns an alarm is printed with -q too */
 	for (size_t i = 0; alarms && i < alarms->ncolumns && !bad; i++)
 		bad = check_alarm(&check, &alarms->column[i], q, e);

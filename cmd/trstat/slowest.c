@@ -613,6 +613,13 @@ int slowest_block(struct slowest *s, const struct block *b)
 	return 0;
 }
 
+/* Put the slowest first; no call can be added then. */
+static void slow_list_sort(struct slow_list *l)
+{
+	if (l->count)
+		qsort(l->call, l->count, sizeof(*l->call), slow_call_compare);
+}
+
 int slowest_finish(struct slowest *s)
 {
 	struct call call;
@@ -625,6 +632,7 @@ int slowest_finish(struct slowest *s)
 		    slowest_add_call(s, &call, NULL, NULL, stack, call.kernel))
 			return -1;
 	}
+	slow_list_sort(&s->list);
 	return s->calls.out_of_memory ? -1 : 0;
 }
 
@@ -717,12 +725,6 @@ static void slowest_put_cells(struct cells *cells, const struct slow_list *l,
 		cells_u64(cells, c->state[i]);
 }
 
-static void slow_list_sort(struct slow_list *l)
-{
-	if (l->count)
-		qsort(l->call, l->count, sizeof(*l->call), slow_call_compare);
-}
-
 int slow_list_lines(struct slow_list *l, size_t n, bool ticks, const struct screen *screen,
 		    size_t *lines)
 {
@@ -730,7 +732,6 @@ int slow_list_lines(struct slow_list *l, size_t n, bool ticks, const struct scre
 	int bad = 0;
 
 	*lines = 0;
-	slow_list_sort(l);
 	for (size_t i = 0; i < n && i < l->count && !bad; i++) {
 		bad = slowest_describe(&line, l, &l->call[i], ticks);
 		*lines += aligned_words(NULL, (const char *)line.data, line.size, screen->width, 4,

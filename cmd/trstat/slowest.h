@@ -126,8 +126,7 @@ int slowest_finish(struct slowest *s);
 /* Forget all open calls, because another trace follows. */
 void slowest_forget_calls(struct slowest *s);
 
-/* Put the slowest first, so that no call can be added any more, and count the lines of the first n
- * calls as an aligned table. Returns -1 when out of memory. */
+/* Count the lines of the first n calls as an aligned table. Returns -1 when out of memory. */
 int slow_list_lines(struct slow_list *l, size_t n, bool ticks, const struct screen *screen,
 		    size_t *lines);
 /* Write the calls, the slowest first. */

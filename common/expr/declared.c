@@ -420,6 +420,12 @@ int declared_field(const struct declared *k, const char *name, bool word, struct
 			  "scheduler, such as sched_switch; if trfilter left them out, run "
 			  "trfilter last, or use trstat --where",
 			  name);
+	else if (!strcmp(name, "flow") || !strcmp(name, "trace_id"))
+		error_set(e, k->file, NO_OFFSET,
+			  "no event has a field '%s'; where a trace has flows, 'flow == N' of "
+			  "trfilter "
+			  "selects by them, and -g trace_id of trstat groups by them",
+			  name);
 	else
 		error_set(e, k->file, NO_OFFSET, "no event has a field '%.64s'%s%s%s", name, quote,
 			  nearest_hint(&nearest),

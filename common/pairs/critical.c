@@ -235,7 +235,8 @@ static void why_begin_calls(struct why *y)
 	y->calls.on_restore_ctx = y;
 	y->calls.data_size =
 		sizeof(struct why_open) + y->condition->keys.begins * sizeof(struct key_cell);
-	memset(y->threads, 0, y->nthreads * sizeof *y->threads);
+	if (y->nthreads)
+		memset(y->threads, 0, y->nthreads * sizeof *y->threads);
 	y->calls_used = y->calls_free = y->nopen = 0;
 }
 

@@ -1212,6 +1212,9 @@ void waits_report_missing(unsigned seen)
 					   : NULL;
 
 	if (lacks)
-		warn(NULL, NO_OFFSET, "this trace has %s is not known; %s records the events",
+		warn(NULL, NO_OFFSET,
+		     "this trace has %s is not known; %s records the events; if trfilter left them "
+		     "out, run "
+		     "trfilter last",
 		     lacks, how);
 }
