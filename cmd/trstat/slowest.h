@@ -121,7 +121,7 @@ void slowest_free(struct slowest *s);
 /* Take a block of any kind: HEAD begins a segment, END ends it, its open calls are restored,
  * and the rows of EVENTS are taken. */
 int slowest_block(struct slowest *s, const struct block *b);
-/* Take the calls that are open at the end of the trace. */
+/* Take the calls that are open at the end of the trace, and put the slowest first. */
 int slowest_finish(struct slowest *s);
 /* Forget all open calls, because another trace follows. */
 void slowest_forget_calls(struct slowest *s);
