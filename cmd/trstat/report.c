@@ -775,6 +775,7 @@ static int calls_finish_list(struct reporting *r, struct section *s, bool states
 		return -1;
 	if (!states)
 		slowest_without_states(s);
+	slow_list_sort(&s->slowest.list);
 	section_show(r, s, s->slowest.list.count, s->slowest.list.count);
 	if (s->shown) {
 		s->shown->calls = &s->slowest.list;

@@ -613,8 +613,7 @@ int slowest_block(struct slowest *s, const struct block *b)
 	return 0;
 }
 
-/* Put the slowest first; no call can be added then. */
-static void slow_list_sort(struct slow_list *l)
+void slow_list_sort(struct slow_list *l)
 {
 	if (l->count)
 		qsort(l->call, l->count, sizeof(*l->call), slow_call_compare);
@@ -632,7 +631,6 @@ int slowest_finish(struct slowest *s)
 		    slowest_add_call(s, &call, NULL, NULL, stack, call.kernel))
 			return -1;
 	}
-	slow_list_sort(&s->list);
 	return s->calls.out_of_memory ? -1 : 0;
 }
 

@@ -97,6 +97,8 @@ struct slow_list {
 
 /* Add a call, which belongs to the list or is freed. Returns -1 when out of memory. */
 int slow_list_add(struct slow_list *l, struct slow_call *c);
+/* Put the slowest first; no call can be added then. */
+void slow_list_sort(struct slow_list *l);
 void slow_list_free(struct slow_list *l);
 void slow_call_free(struct slow_call *c);
 
@@ -121,7 +123,7 @@ void slowest_free(struct slowest *s);
 /* Take a block of any kind: HEAD begins a segment, END ends it, its open calls are restored,
  * and the rows of EVENTS are taken. */
 int slowest_block(struct slowest *s, const struct block *b);
-/* Take the calls that are open at the end of the trace, and put the slowest first. */
+/* Take the calls that are open at the end of the trace. */
 int slowest_finish(struct slowest *s);
 /* Forget all open calls, because another trace follows. */
 void slowest_forget_calls(struct slowest *s);
