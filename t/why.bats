@@ -411,3 +411,29 @@ refused() {
 	run -0 pipe "trdecode -q open | trstat -q --why 'dur > 99us' | head -n 1"
 	assert_output '1 call, 100.000 us, 90.0 % unknown'
 }
+
+@test "a call of more events than are kept is divided as it runs" {
+	awk 'function at(event, tid) {
+			us += 3
+			printf "%16s-%-7d [000] d..2. %5d.%06d: %s\n", "t" tid, tid, 10 + int(us / 1000000), us % 1000000, event
+		}
+		function turn(from, to) {
+			at("sched_switch: prev_comm=t" from " prev_pid=" from " prev_prio=120 prev_state=S ==> next_comm=t" to " next_pid=" to " next_prio=120", from)
+		}
+		BEGIN {
+			turn(0, 7)
+			at("tracing_mark_write: B|7|long", 7)
+			for (i = 0; i < 100000; i++) {
+				turn(7, 8)
+				at("sched_waking: comm=t7 pid=7 prio=120 target_cpu=000", 8)
+				turn(8, 7)
+			}
+			at("tracing_mark_write: E|7", 7)
+		}' | trdecode -q -o long.trs
+	run -0 pipe "trstat -q --why 'name == \"long\"' -t csv long.trs | tail -n +2"
+	assert_output - <<-'END'
+		300003000,100001,0,running,t7-7,,long
+		300000000,100000,0,waiting for a CPU,t7-7,t8-8,long
+		300000000,100000,1,running,t8-8,,
+	END
+}

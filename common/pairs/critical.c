@@ -521,11 +521,15 @@ static int why_take(struct why *y, const struct event *e)
 	struct call call;
 	enum calls_result got;
 
+	/* All events of the times before are read, so what threads did until now does not change.
+	 * Most marks are of the threads that are divided: after this event they would be too new.
+	 */
+	if (waits_full(&y->waits) && (e->time > y->last || y->waits.nmarks >= WAITS_MOST) &&
+	    why_forget(y, e->time))
+		return -1;
 	if (waits_take(&y->waits, e))
 		return -1;
 	y->last = e->time > y->last ? e->time : y->last;
-	if (waits_full(&y->waits) && why_forget(y, e->time))
-		return -1;
 	if (y->of_threads && why_take_threads(y, e))
 		return -1;
 	if (e->type->kind == KIND_GAP)
