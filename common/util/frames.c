@@ -639,7 +639,7 @@ static uint64_t frames_add(struct frames_in *f, uint64_t end, uint64_t entries, 
 			    ARRAY_GROW(f->table, f->frames_capacity, f->frames))
 				return UINT64_MAX;
 			end -= packed;
-			/* the size for now */
+			/* plain: a size, of which frames_turn_table makes an offset */
 			f->table[f->frames++] =
 				(struct frame_place){end, get_u32(read + i * entry + 4)};
 		}
